@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 NO_GPU = ("lab", "ray:local")
 
 
-def asked_allowance(settings: Settings, asked: Mapping[str, Any]) -> Allowance:
+def asked_allowance(settings: Settings, request: Mapping[str, Any]) -> Allowance:
     """Return the limits of a new run; those it is not asked for are the settings'."""
-    known = {name: getattr(settings, name) for name in NAMES}
-    return checked_allowance({**known, **{n: asked[n] for n in NAMES if asked.get(n) is not None}})
+    defaults = {name: getattr(settings, name) for name in NAMES}
+    return checked_allowance({**defaults, **{n: request[n] for n in NAMES if request.get(n) is not None}})
 
 
 def meter_of(settings: Settings, run: Run, ledger: Ledger) -> RunMeter:
     """Return the meter of a run. One that an older program began has the settings' budget."""
-    asked = Allowance.of({"budget_usd": settings.budget_usd, **run.config})
-    return RunMeter(ledger, run.id, asked, has_gpu=run.on not in NO_GPU)
+    allowance = Allowance.of({"budget_usd": settings.budget_usd, **run.config})
+    return RunMeter(ledger, run.id, allowance, has_gpu=run.on not in NO_GPU)
 
 
 def extend_limits(ledger: Ledger, run: Run, more: Mapping[str, Any]) -> Run:
     """Change the limits of a run, write it down and return it; one that ended because it met a limit goes on."""
-    told = checked_allowance(more).given()
-    if not told or run.status == "failed":
+    changes = checked_allowance(more).given()
+    if not changes or run.status == "failed":
         return run
     with ledger.driving(run.id):
-        ledger.event(run.id, ALLOWED, told)
+        ledger.event(run.id, ALLOWED, changes)
         if run.status == "done" and run.pause == "limit":
             ledger.finish(run.id, "running")
     return ledger.run(run.id)
@@ -47,11 +47,13 @@ def limit_lines(settings: Settings, context: Context) -> list[str]:
 
     most, used = context.meter.allowance, context.meter.used()
     has_model = context.run.author == "llm"
-    shown = [_shown(name, value, used[name]) for name, value in most.given().items() if has_model or is_of_all(name)]
+    texts = [
+        _limit_text(name, value, used[name]) for name, value in most.given().items() if has_model or is_of_all(name)
+    ]
     limits = context.limits
     total = context.generations_at(1)
-    shown.append(f"{total} generations of {limits.picks} experiments")
-    lines = [f"limits       {', '.join(shown)}"]
+    texts.append(f"{total} generations of {limits.picks} experiments")
+    lines = [f"limits       {', '.join(texts)}"]
     if has_model:
         lines += [f"costs        at most ${cost_at_most(settings, most):,.2f}"]
         lines += [f"prices       {line}" for line in price_lines(settings)]
@@ -74,6 +76,6 @@ def is_of_all(name: str) -> bool:
     return name in ("max_evaluations", "max_gpu_seconds", "max_wall_seconds")
 
 
-def _shown(name: str, value: float, used: float) -> str:
+def _limit_text(name: str, value: float, used: float) -> str:
     before = f", {used:,.2f} used" if used else ""
     return f"${value:,.2f} for the model{before}" if name == "budget_usd" else f"{value:,.0f} {WORDS[name]}{before}"

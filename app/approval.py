@@ -38,15 +38,15 @@ def _experiments(question: Question) -> Any:
     for number, row in enumerate(question.experiments, 1):
         note(f"  {number}  {row['title']} ({row['gain_min_pct']:g} to {row['gain_max_pct']:g} % expected)")
     while True:
-        said = read_line(f"run these experiments ({spent(question)})? [y]es, [n]one, their numbers, or [p]ause: ")
-        answer = experiments_answer(said, ids)
+        reply = read_line(f"run these experiments ({spent(question)})? [y]es, [n]one, their numbers, or [p]ause: ")
+        answer = experiments_answer(reply, ids)
         if answer is not ...:
             return answer
 
 
-def experiments_answer(said: str, ids: list[str]) -> Any:
+def experiments_answer(reply: str, ids: list[str]) -> Any:
     """Read the answer in the words of the graph; None to pause, `...` where it cannot be read."""
-    word = said.strip().lower()
+    word = reply.strip().lower()
     if word in ("p", "pause"):
         return None
     if word in ("y", "yes", "n", "none", "no"):
@@ -60,11 +60,11 @@ def experiments_answer(said: str, ids: list[str]) -> Any:
 def _budget(question: Question) -> Any:
     note(question.message)
     while True:
-        said = read_line(f"the new limit in dollars for the whole run ({spent(question)}), or [p]ause: ").strip()
-        if said.lower() in ("p", "pause"):
+        reply = read_line(f"the new limit in dollars for the whole run ({spent(question)}), or [p]ause: ").strip()
+        if reply.lower() in ("p", "pause"):
             return None
         with contextlib.suppress(ValueError):
-            return float(said.removeprefix("$"))
+            return float(reply.removeprefix("$"))
 
 
 def spent(question: Question) -> str:

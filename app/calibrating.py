@@ -31,8 +31,8 @@ class FittedFactors:
     def plain(self) -> dict[str, object]:
         """For JSON."""
         rows = [{**asdict(pair), "ratio": round(pair.ratio, 4)} for pair in self.pairs]
-        found = {f.resource: {"factor": f.factor, "count": f.count} for f in self.factors}
-        return {"pairs": rows, "before": asdict(self.before), "factors": found, "after": asdict(self.after)}
+        factors = {f.resource: {"factor": f.factor, "count": f.count} for f in self.factors}
+        return {"pairs": rows, "before": asdict(self.before), "factors": factors, "after": asdict(self.after)}
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class PredictedKernel:
     """A measured kernel with the lab's estimate."""
 
     kernel: MeasuredKernel
-    made: Evaluation
+    estimate: Evaluation
     pairs: tuple[Pair, ...]
     is_of_task: bool  # its cases are the task's own
 
 
 def fitted(pairs: Sequence[Pair]) -> FittedFactors | None:
     """Fit the factors for these pairs; None of none."""
-    before, found = agreement(pairs), factors(pairs)
-    after = agreement(scaled(pairs, {f.resource: f.factor for f in found}))
-    return None if before is None or after is None else FittedFactors(tuple(pairs), before, found, after)
+    before, fitted_factors = agreement(pairs), factors(pairs)
+    after = agreement(scaled(pairs, {f.resource: f.factor for f in fitted_factors}))
+    return None if before is None or after is None else FittedFactors(tuple(pairs), before, fitted_factors, after)
 
 
 def predicted(
@@ -61,23 +61,23 @@ def predicted(
     sandbox = make_sandbox(settings.model_copy(update={"target_file": None}), target, "lab", 0)
     ask = asking(sandbox)
     for kernel in kernels:
-        own = open_sound_task(settings, kernel.task, target)
-        task = with_benchmarks(own, tuple(dict.fromkeys((*kernel.cold_us, *kernel.warm_us))))
-        prepared = sandbox.prepare(kernel.source, task, dict(kernel.tunables) or None)
+        task = open_sound_task(settings, kernel.task, target)
+        timed_task = with_benchmarks(task, tuple(dict.fromkeys((*kernel.cold_us, *kernel.warm_us))))
+        prepared = sandbox.prepare(kernel.source, timed_task, dict(kernel.tunables) or None)
         if prepared.candidate.language != "hip":
             tell(f"{kernel.name}: no time is predicted for kernels in Triton and in assembly")
             continue
-        made = ask("estimate", prepared)
-        if not made.verdict.accepted:
-            said = [finding.message for finding in made.verdict.findings] or [str(made.verdict.code)]
-            tell(f"{kernel.name}: the lab refuses it: {said[0]}")
+        estimate = ask("estimate", prepared)
+        if not estimate.verdict.accepted:
+            reasons = [finding.message for finding in estimate.verdict.findings] or [str(estimate.verdict.code)]
+            tell(f"{kernel.name}: the lab refuses it: {reasons[0]}")
             continue
-        yield PredictedKernel(kernel, made, tuple(pairs_of(kernel, made, tell)), task is own)
+        yield PredictedKernel(kernel, estimate, tuple(pairs_of(kernel, estimate, tell)), timed_task is task)
 
 
-def pairs_of(kernel: MeasuredKernel, made: Evaluation, tell: Callable[[str], None]) -> Iterator[Pair]:
+def pairs_of(kernel: MeasuredKernel, estimate: Evaluation, tell: Callable[[str], None]) -> Iterator[Pair]:
     """List the measured times of a kernel, each beside the one that is expected."""
-    for m in made.measurements:
+    for m in estimate.measurements:
         if m.case in kernel.cold_us:
             yield Pair(kernel.name, m.case, kernel.cold_us[m.case], m.time_us, m.bound)
         if m.case in kernel.warm_us and m.warm_us:
@@ -88,10 +88,10 @@ def pairs_of(kernel: MeasuredKernel, made: Evaluation, tell: Callable[[str], Non
 
 def with_benchmarks(task: Task, names: tuple[str, ...]) -> Task:
     """Give the task these cases to time; itself where they are among its own. UsageError for what is no shape of it."""
-    known: Mapping[str, Case] = {case.name: case for case in task.benchmarks}
-    if set(names) <= known.keys():
+    benchmarks: Mapping[str, Case] = {case.name: case for case in task.benchmarks}
+    if set(names) <= benchmarks.keys():
         return task
-    cases = tuple(known[name] if name in known else _case(task, name) for name in names)
+    cases = tuple(benchmarks[name] if name in benchmarks else _case(task, name) for name in names)
     digest = hashlib.sha256("\0".join((task.digest, *names)).encode()).hexdigest()
     return replace(task, benchmarks=cases, digest=digest)
 

@@ -150,10 +150,10 @@ def _run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _usage(error)
     except ScientistError as error:
-        said = " ".join(str(error).split())
-        note(f"{NAME}: {said}")
+        message = " ".join(str(error).split())
+        note(f"{NAME}: {message}")
         if "--json" in arguments:
-            emit({"error": said, "exit_code": error.exit_code})
+            emit({"error": message, "exit_code": error.exit_code})
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED

@@ -46,18 +46,18 @@ def cluster_address(settings: Settings, on: str, target: str = "") -> ClusterAdd
     """Give the cluster's address; its resources too where it is one of this process."""
     from cluster.cluster_link import ClusterAddress
 
-    kept = {k: v for k, v in os.environ.items() if k in KEPT or k.startswith(KEPT_BEGINNINGS)}
+    inherited = {k: v for k, v in os.environ.items() if k in KEPT or k.startswith(KEPT_BEGINNINGS)}
     if TOKEN.is_file():  # a head that finds one asks everybody for it, and only the head turns it on by itself
-        kept.setdefault("RAY_AUTH_MODE", "token")
-    environment, log = {**kept, **OWN}, settings.cache_folder / "ray.log"
+        inherited.setdefault("RAY_AUTH_MODE", "token")
+    environment, log = {**inherited, **OWN}, settings.cache_folder / "ray.log"
     settings.cache_folder.mkdir(parents=True, exist_ok=True)
     if on == LOCAL:
         return ClusterAddress("", _own_resources(settings, target), environment=environment, log=log)
-    asked = on.partition(":")[2] or settings.ray_address
-    if asked != "auto":
-        wrong = SettingsError(f"the setting KERNEL_SCIENTIST_RAY_ADDRESS is HOST:PORT or auto, not {asked[:80]!r}")
-        _checked_address(asked, wrong)
-    return ClusterAddress(asked, environment=environment, log=log)
+    address = on.partition(":")[2] or settings.ray_address
+    if address != "auto":
+        wrong = SettingsError(f"the setting KERNEL_SCIENTIST_RAY_ADDRESS is HOST:PORT or auto, not {address[:80]!r}")
+        _checked_address(address, wrong)
+    return ClusterAddress(address, environment=environment, log=log)
 
 
 def _own_resources(settings: Settings, target: str) -> dict[str, float]:
@@ -75,9 +75,9 @@ def _link(settings: Settings, on: str, target: str) -> ClusterLink:
     """One for this process: a cluster takes seconds to start or to join."""
     from cluster.cluster_link import ClusterLink
 
-    made = ClusterLink(cluster_address(settings, on, target))
-    atexit.register(made.close)
-    return made
+    link = ClusterLink(cluster_address(settings, on, target))
+    atexit.register(link.close)
+    return link
 
 
 def cluster_link(settings: Settings, on: str, target: str = "") -> ClusterLink:
@@ -99,13 +99,13 @@ def cluster_place(settings: Settings, target: Target, on: str, place_id: str = "
     """Choose the place of a run's answers: the one that it began with, else the one with the most stations."""
     from cluster.cluster_sandbox import place_id as id_of
 
-    found = cluster_places(settings, target, on)
-    for place, _ in found:
+    candidates = cluster_places(settings, target, on)
+    for place, _ in candidates:
         if place_id in ("", id_of(place)):
             return place
-    there = "; ".join(place.text for place, _ in found)
+    texts = "; ".join(place.text for place, _ in candidates)
     raise SpoolError(
-        f"no station of the cluster is of the kind that the run was started with (there are: {there}); bring that one "
+        f"no station of the cluster is of the kind that the run was started with (there are: {texts}); bring that one "
         "back, or start a new run"
     )
 

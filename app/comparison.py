@@ -70,8 +70,8 @@ def refuse_unknown(part: str) -> None:
 
 def effect(task: str, part: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> Effect:
     """Compute the effect from pairs of outcomes, each with the part and without it, of one seed."""
-    slower = [100.0 * (bare.best_us / whole.best_us - 1.0) for whole, bare in pairs]
-    more = [float(bare.timed - whole.timed) for whole, bare in pairs]
+    slower = [100.0 * (bare.best_us / full.best_us - 1.0) for full, bare in pairs]
+    more = [float(bare.timed - full.timed) for full, bare in pairs]
     return Effect(task, part, len(pairs), difference(slower), difference(more))
 
 
@@ -100,9 +100,9 @@ class Campaigns:
         task, pairs = open_task(self.settings, self.task, self.target), []
         for seed in range(seeds):
             limits = ({"generations": generations, **more} for more in (WITH.get(part, {}), PARTS[part]))
-            whole, bare = (self._run(task, seed, each) for each in limits)
-            tell(f"seed {seed}: {whole.best_us:.4g} us, {whole.timed} timed; without {bare.best_us:.4g}, {bare.timed}")
-            pairs.append((whole, bare))
+            full, bare = (self._run(task, seed, chosen) for chosen in limits)
+            tell(f"seed {seed}: {full.best_us:.4g} us, {full.timed} timed; without {bare.best_us:.4g}, {bare.timed}")
+            pairs.append((full, bare))
         return effect(task.name, part, pairs)
 
     def _run(self, task: Task, seed: int, limits: Mapping[str, float]) -> Outcome:
@@ -119,17 +119,17 @@ class Campaigns:
         run = new_run(self.settings, request, task)
         self.shared.forget_order()
         with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.db") as ledger:
-            asked = limits_of(run.config)
-            work = assignment_of(run, task, asked)
+            run_limits = limits_of(run.config)
+            work = assignment_of(run, task, run_limits)
             context = Context(
                 run=run,
                 assignment=work,
-                author=Playbook(seed, explores=asked.explorations > 0),
+                author=Playbook(seed, explores=run_limits.explorations > 0),
                 sandbox=self.shared,
                 literature=ListedLiterature(),
                 ledger=ledger,
                 artefacts=ArtefactStore(Path(folder) / "artefacts", ledger),
-                limits=asked,
+                limits=run_limits,
                 changes=Changes(work),
             )
             drive(context, Path(folder) / "checkpoint.db", max_concurrency=1)
@@ -137,10 +137,11 @@ class Campaigns:
         return Outcome(min(times), len(self.shared.timed))
 
 
-def page_with(page: str, found: Effect, command: str) -> str:
+def page_with(page: str, effect: Effect, command: str) -> str:
     """Put the row of this effect into the page, in place of an earlier one of the same task and part."""
-    cells = (found.task, found.part, str(found.campaigns), found.slower_pct.text, found.more_timed.text, f"`{command}`")
+    slower, more = effect.slower_pct.text, effect.more_timed.text
+    cells = (effect.task, effect.part, str(effect.campaigns), slower, more, f"`{command}`")
     rows = {(m["task"], m["part"]): m.group() for m in _ROW.finditer(page.partition(HEADING)[2])}
-    rows[(found.task, found.part)] = f"| {' | '.join(cells)} |"
+    rows[(effect.task, effect.part)] = f"| {' | '.join(cells)} |"
     before = page.partition(HEADING)[0]
     return "\n".join([f"{before}{HEADING}", "|---|---|--:|--:|--:|---|", *(rows[key] for key in sorted(rows))]) + "\n"

@@ -50,7 +50,7 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
     """Describe the run as it is now."""
     pid, folder = ledger.driver(run.id), settings.runs_folder / run.id
     state, run = ledger.states([run])[run.id], ledger.run(run.id)
-    made, events = summary(ledger, run, folder, 0.0), ledger.events(run.id)
+    result, events = summary(ledger, run, folder, 0.0), ledger.events(run.id)
     generation = max((int(e.payload["generation"] or 0) for e in events if e.kind == "generation"), default=0)
     return Condition(
         run_id=run.id,
@@ -64,11 +64,11 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
         generation=generation,
         generations=run.generations_at(generation + 1, limits_of(run.config).generations),
         experiments=_under_way(events, generation),
-        attempts=made.attempts,
-        accepted=made.accepted,
-        best=made.best,
-        llm_calls=made.llm_calls,
-        usd=made.usd,
+        attempts=result.attempts,
+        accepted=result.accepted,
+        best=result.best,
+        llm_calls=result.llm_calls,
+        usd=result.usd,
         budget_usd=Allowance.of(run.config).changed(events).budget_usd,
         shared=Counter(f"{e.payload['run']} ({e.payload['who']})" for e in events if e.kind == "shared"),
         created_at=run.created_at,
@@ -77,15 +77,15 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
     )
 
 
-def age_s(at: str) -> float:
+def age_s(moment: str) -> float:
     """Seconds since a moment in ISO 8601."""
-    return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds())
+    return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())
 
 
 def _under_way(events: tuple[Event, ...], generation: int) -> dict[str, str]:
-    found: dict[str, str] = {}
+    stages: dict[str, str] = {}
     for event in events:
-        told: Mapping[str, Any] = event.payload
-        if told.get("generation") == generation and event.kind in ("stage", "attempt") and told.get("experiment"):
-            found[str(told["experiment"])] = str(told["stage"] if event.kind == "stage" else told["status"])
-    return found
+        payload: Mapping[str, Any] = event.payload
+        if payload.get("generation") == generation and event.kind in ("stage", "attempt") and payload.get("experiment"):
+            stages[str(payload["experiment"])] = str(payload["stage"] if event.kind == "stage" else payload["status"])
+    return stages

@@ -40,8 +40,8 @@ def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] |
             f"the embedding model {model} is no folder, and no endpoint is set; set KERNEL_SCIENTIST_EMBEDDING_BASE_URL"
         )
     key = settings.api_key.get_secret_value() if settings.api_key else ""
-    asked = EndpointEmbedder(address(settings), model, key)
-    return paid(asked) if paid else asked
+    embedder = EndpointEmbedder(address(settings), model, key)
+    return paid(embedder) if paid else embedder
 
 
 def _chroma_model() -> Path:
@@ -59,13 +59,13 @@ def _chroma_model() -> Path:
         import httpx
         from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
-        asked = ONNXMiniLM_L6_V2()
-        asked.DOWNLOAD_PATH = folder.parent  # it read HOME when it was imported
+        downloader = ONNXMiniLM_L6_V2()
+        downloader.DOWNLOAD_PATH = folder.parent  # it read HOME when it was imported
         try:
-            asked(["a"])  # which makes it fetch the model
+            downloader(["a"])  # which makes it fetch the model
         except (httpx.HTTPError, OSError, ValueError, tarfile.TarError) as error:
-            said = (str(error).splitlines() or [""])[0][:100]
+            reason = (str(error).splitlines() or [""])[0][:100]
             raise EmbedderError(
-                f"Chroma's embedding model cannot be fetched ({type(error).__name__}: {said}); name a folder"
+                f"Chroma's embedding model cannot be fetched ({type(error).__name__}: {reason}); name a folder"
             ) from error
     return folder

@@ -30,12 +30,12 @@ def examples_of(settings: Settings, ledger: Ledger, artefacts: ArtefactStore, ru
     """Make an example of each attempt, in the form of LangSmith: id, inputs, outputs, metadata."""
     view = view_of(settings)
     attempts = {attempt.id: attempt for attempt in ledger.attempts(run.id)}
-    found = []
+    examples = []
     for attempt in attempts.values():
         name = f"{run.id}/{attempt.id}"
         about = {"run": run.id, "attempt": attempt.id, "target": run.target, "author": run.author, "seed": run.seed}
         about["version"] = program_version()
-        found.append(
+        examples.append(
             {
                 "id": str(uuid5(NAMESPACE_URL, f"kernel-scientist/{name}")),
                 "inputs": view(_inputs(ledger, artefacts, run, attempt, attempts)),
@@ -43,14 +43,14 @@ def examples_of(settings: Settings, ledger: Ledger, artefacts: ArtefactStore, ru
                 "metadata": view(about),
             }
         )
-    if not found:
+    if not examples:
         raise UsageError(f"the run {run.id} has no attempts yet, and a dataset is made of them")
-    return found
+    return examples
 
 
 def lines_of(examples: list[dict[str, Any]]) -> bytes:
     """JSON lines, an example each."""
-    return "".join(json.dumps(each, ensure_ascii=False, sort_keys=True) + "\n" for each in examples).encode(
+    return "".join(json.dumps(example, ensure_ascii=False, sort_keys=True) + "\n" for example in examples).encode(
         "utf-8", "replace"
     )
 
@@ -84,18 +84,20 @@ def send(settings: Settings, run: Run, examples: list[dict[str, Any]], answer_ms
         else:
             about = {"run": run.id, "task": examples[0]["inputs"]["task"], "target": run.target, "author": run.author}
             about["version"] = program_version()
-            told = f"Attempts of a run on {about['task']} for {run.target}"
-            dataset = client.create_dataset(name, description=told, metadata=about)
-        known = {str(example.id) for example in client.list_examples(dataset_id=dataset.id)}
-        new = [each for each in examples if each["id"] not in known]
+            description = f"Attempts of a run on {about['task']} for {run.target}"
+            dataset = client.create_dataset(name, description=description, metadata=about)
+        present = {str(example.id) for example in client.list_examples(dataset_id=dataset.id)}
+        new = [example for example in examples if example["id"] not in present]
         for batch in _batches(new):
-            renamed = [{"reference_outputs" if k == "outputs" else k: v for k, v in each.items()} for each in batch]
+            renamed = [
+                {"reference_outputs" if k == "outputs" else k: v for k, v in example.items()} for example in batch
+            ]
             client.create_examples(dataset_id=dataset.id, examples=renamed)
         return _address(dataset) or name, len(new)
     except (LangSmithError, RequestException, ValueError) as error:
-        where = shown_address(settings.langsmith_endpoint or "") or "LangSmith"
+        address = shown_address(settings.langsmith_endpoint or "") or "LangSmith"
         raise MachineError(
-            f"the dataset did not reach {where} ({type(error).__name__}); check LANGSMITH_ENDPOINT and "
+            f"the dataset did not reach {address} ({type(error).__name__}); check LANGSMITH_ENDPOINT and "
             "LANGSMITH_API_KEY, or give --out FILE"
         ) from None
     finally:
@@ -107,28 +109,28 @@ def _inputs(
 ) -> dict[str, Any]:
     experiment = ledger.experiment(run.id, attempt.experiment_id)
     parent = attempts.get(attempt.parent_id or "")
-    asked = None
+    idea = None
     if experiment is not None:
         gains = {"gain_min_pct": experiment.gain_min_pct, "gain_max_pct": experiment.gain_max_pct}
         words = {"id": experiment.id, "title": experiment.title, "description": experiment.description}
-        asked = {**words, "rubric": list(experiment.rubric), **gains}
-    found: dict[str, Any] = {"task": run.task, "target": run.target, "generation": attempt.generation}
-    found |= {"number": attempt.number, "experiment": asked}
+        idea = {**words, "rubric": list(experiment.rubric), **gains}
+    inputs: dict[str, Any] = {"task": run.task, "target": run.target, "generation": attempt.generation}
+    inputs |= {"number": attempt.number, "experiment": idea}
     if parent is not None:
         text = _text(artefacts, parent)
-        found["parent"] = {
+        inputs["parent"] = {
             "id": parent.id,
             "source": text,
             "geomean_us": parent.geomean_us,
             "time_kind": parent.time_kind,
         }
-    return found
+    return inputs
 
 
 def _outputs(
     ledger: Ledger, artefacts: ArtefactStore, attempt: Attempt, attempts: dict[str, Attempt]
 ) -> dict[str, Any]:
-    made = ledger.evaluation(attempt.evaluation_key)
+    evaluation = ledger.evaluation(attempt.evaluation_key)
     parent = attempts.get(attempt.parent_id or "")
     speedup = None
     if parent is not None and parent.geomean_us and attempt.geomean_us and parent.time_kind == attempt.time_kind:
@@ -137,11 +139,13 @@ def _outputs(
         "source": _text(artefacts, attempt),
         "status": attempt.status,
         "verdict": {"accepted": attempt.status in ("accepted", "tried"), "stage": attempt.stage, "code": attempt.code},
-        "findings": [] if made is None else [{"kind": f.kind, "line": f.line} for f in made.verdict.findings],
+        "findings": []
+        if evaluation is None
+        else [{"kind": f.kind, "line": f.line} for f in evaluation.verdict.findings],
         "tunables": dict(attempt.tunables),
         "geomean_us": attempt.geomean_us,
         "time_kind": attempt.time_kind,
-        "times_us": {} if made is None else {m.case: round(m.time_us, 4) for m in made.measurements},
+        "times_us": {} if evaluation is None else {m.case: round(m.time_us, 4) for m in evaluation.measurements},
         "speedup_over_parent": speedup,
         "strategy": attempt.strategy,
     }

@@ -45,8 +45,8 @@ def detach(settings: Settings, ledger: Ledger, run: Run, options: Sequence[str] 
     while child.is_alive() and ledger.driver(run.id) is None and time.monotonic() < until:
         time.sleep(TICK_S)
     if not child.is_alive() and ledger.run(run.id).status == "running":
-        said = log.read_bytes()[begin:].decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
-        raise MachineError(f"the process for {run.id} ended at once: {said[-1]} (details: {log})")
+        output = log.read_bytes()[begin:].decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
+        raise MachineError(f"the process for {run.id} ended at once: {output[-1]} (details: {log})")
     return pid
 
 
@@ -83,8 +83,8 @@ def tidy(settings: Settings) -> None:
 
 
 def _spawn(settings: Settings, log: Path, words: Sequence[str]) -> int:
-    places = {"RUNS_FOLDER": settings.runs_folder, "CACHE_FOLDER": settings.cache_folder}
-    environment = {**os.environ, **{f"KERNEL_SCIENTIST_{name}": str(place) for name, place in places.items()}}
+    folders = {"RUNS_FOLDER": settings.runs_folder, "CACHE_FOLDER": settings.cache_folder}
+    environment = {**os.environ, **{f"KERNEL_SCIENTIST_{name}": str(folder) for name, folder in folders.items()}}
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     try:
         return os.posix_spawn(

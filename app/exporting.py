@@ -58,15 +58,17 @@ def files_of(
     from sandbox.target import load_target
 
     target = load_target(kernel.target)
-    launcher, known = _launcher(settings, kernel, target)
+    launcher, provenance = _launcher(settings, kernel, target)
     if backward is None:
-        made = _written(form, launcher, target, known, kernel.source, kernel.tunables)
+        texts = _rendered(form, launcher, target, provenance, kernel.source, kernel.tunables)
     else:
-        made = [("", _with_backward(launcher, known, _launcher(settings, backward, target), target))]
-    place = place_of(out, Path(f"{launcher.name}{_SUFFIXES[form]}"), f"--as {form}")
-    files = {place / path if path else place: text.encode() if isinstance(text, str) else text for path, text in made}
+        texts = [("", _with_backward(launcher, provenance, _launcher(settings, backward, target), target))]
+    out_path = place_of(out, Path(f"{launcher.name}{_SUFFIXES[form]}"), f"--as {form}")
+    files = {
+        out_path / path if path else out_path: text.encode() if isinstance(text, str) else text for path, text in texts
+    }
     title = launcher.task.title.rstrip(".") + (" and its gradients" if backward else "")
-    return place, files, f"{title} for the {target.title}, {counted(len(files), 'file')}"
+    return out_path, files, f"{title} for the {target.title}, {counted(len(files), 'file')}"
 
 
 def _launcher(settings: Settings, kernel: ExportedKernel, target: Target) -> tuple[Launcher, Provenance]:
@@ -82,16 +84,18 @@ def _launcher(settings: Settings, kernel: ExportedKernel, target: Target) -> tup
     return Launcher(prepared, target), _provenance(kernel, prepared.id, f"{target.title} ({target.arch})")
 
 
-def _with_backward(launcher: Launcher, known: Provenance, backward: tuple[Launcher, Provenance], target: Target) -> str:
+def _with_backward(
+    launcher: Launcher, provenance: Provenance, backward: tuple[Launcher, Provenance], target: Target
+) -> str:
     from exports.torch_module import Backward, torch_module
     from exports.torch_operator import TorchOperator
 
     other = Backward(TorchOperator(backward[0], target), backward[1])
-    return torch_module(TorchOperator(launcher, target), known, other)
+    return torch_module(TorchOperator(launcher, target), provenance, other)
 
 
-def _written(
-    form: ExportForm, launcher: Launcher, target: Target, known: Provenance, source: str, chosen: Mapping[str, int]
+def _rendered(
+    form: ExportForm, launcher: Launcher, target: Target, provenance: Provenance, source: str, chosen: Mapping[str, int]
 ) -> Iterable[tuple[str, str | bytes]]:
     """Paths and contents; the one path of a form that is a single file is empty."""
     from exports.torch_operator import TorchOperator
@@ -99,36 +103,36 @@ def _written(
     if form == "hip":
         from exports.hip_project import hip_project
 
-        return hip_project(launcher, target, known).items()
+        return hip_project(launcher, target, provenance).items()
     if form == "arena":
         from exports.arena_task import arena_task
         from exports.kernel_text import with_defaults
 
-        return arena_task(launcher, target, known, with_defaults(source, chosen)).items()
+        return arena_task(launcher, target, provenance, with_defaults(source, chosen)).items()
     operator = TorchOperator(launcher, target)
     if form == "torch":
         from exports.torch_module import torch_module
 
-        return [("", torch_module(operator, known))]
+        return [("", torch_module(operator, provenance))]
     if form == "kernelbench":
         from exports.kernelbench_model import kernelbench_model
 
-        return [("", kernelbench_model(operator, known))]
+        return [("", kernelbench_model(operator, provenance))]
     if form == "gpumode":
         from exports.gpumode_submission import gpumode_submission
 
-        return [("", gpumode_submission(operator, known))]
+        return [("", gpumode_submission(operator, provenance))]
     if form == "flashinfer":
         from exports.flashinfer_trace import flashinfer_trace
 
-        return flashinfer_trace(operator, known).items()
+        return flashinfer_trace(operator, provenance).items()
     if form == "robust-kbench":
         from exports.robust_kbench import robust_kbench
 
-        return robust_kbench(operator, known).items()
+        return robust_kbench(operator, provenance).items()
     from exports.hf_kernel import hf_kernel
 
-    return hf_kernel(operator, known).items()
+    return hf_kernel(operator, provenance).items()
 
 
 def kernel_of_file(
@@ -142,11 +146,11 @@ def kernel_of_file(
     if unchecked:
         return ExportedKernel(source, chosen, task, target)
     note(f"checking {path.name} on {on}")
-    made = judge(settings, source, task, target, on, tunables=chosen)
-    if not made.verdict.accepted:
-        show(made, source, path.name)
+    evaluation = judge(settings, source, task, target, on, tunables=chosen)
+    if not evaluation.verdict.accepted:
+        show(evaluation, source, path.name)
         raise typer.Exit(1)
-    return ExportedKernel(source, chosen, task, target, evaluation=made)
+    return ExportedKernel(source, chosen, task, target, evaluation=evaluation)
 
 
 def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
@@ -163,22 +167,24 @@ def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
         attempt = ledger.attempt(run.id, best.id)
         if attempt is None:
             raise UsageError(f"the run {run.id} has no attempt {best.id}")
-        made = ledger.evaluation(attempt.evaluation_key)
-        said = f"{run.id}, attempt {attempt.id}"
-        return ExportedKernel(artefacts.text(attempt.source), attempt.tunables, run.task, run.target, said, made)
+        evaluation = ledger.evaluation(attempt.evaluation_key)
+        origin = f"{run.id}, attempt {attempt.id}"
+        return ExportedKernel(
+            artefacts.text(attempt.source), attempt.tunables, run.task, run.target, origin, evaluation
+        )
 
 
 def _provenance(kernel: ExportedKernel, digest: str, target: str) -> Provenance:
     from exports.provenance import Provenance
     from records.ranking import mean_of
 
-    made = kernel.evaluation
-    if made is None:
+    evaluation = kernel.evaluation
+    if evaluation is None:
         return Provenance(Path(kernel.task).name, target, digest, kernel.run)
-    kind = made.time_kind or ""
-    where = "on a GPU" if kind == "measured" else "by execution in the lab, which interprets the GPU's code on a CPU"
-    bound_us = mean_of(made, "bound_us") if made.measurements else 0.0
-    return Provenance(Path(kernel.task).name, target, digest, kernel.run, where, made.geomean_us, kind, bound_us)
+    kind = evaluation.time_kind or ""
+    means = "on a GPU" if kind == "measured" else "by execution in the lab, which interprets the GPU's code on a CPU"
+    bound_us = mean_of(evaluation, "bound_us") if evaluation.measurements else 0.0
+    return Provenance(Path(kernel.task).name, target, digest, kernel.run, means, evaluation.geomean_us, kind, bound_us)
 
 
 def write_new(files: Mapping[Path, bytes], force: bool) -> None:

@@ -65,12 +65,12 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
         except ScientistError as error:
             yield Capability("MI300X device", "missing", str(error), ISSUE)
         try:
-            made = compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
-            image = made.image
-            said = "; ".join(f.message for f in made.findings) or counted(len(made.kernels), "kernel")
+            compilation = compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
+            image = compilation.image
+            summary = "; ".join(f.message for f in compilation.findings) or counted(len(compilation.kernels), "kernel")
             fence = "fenced" if compiler.description.fenced else "not fenced"
             yield Capability(
-                "MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {said}", ISSUE
+                "MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {summary}", ISSUE
             )
         except ScientistError as error:
             yield Capability("MI300X compiler", "missing", str(error), ISSUE)

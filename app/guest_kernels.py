@@ -28,9 +28,9 @@ def judged_guest(settings: Settings, target: str, prepared: Prepared, seed: int)
     begun = Evaluation(prepared.id, prepared.id, prepared.tunables, verdict)
     if prepared.refusal is not None:
         return begun
-    compiler, known = _plan_compiler(settings, target), load_target(target)
+    compiler, gpu = _plan_compiler(settings, target), load_target(target)
     toolchain = find_toolchain(settings.cache_folder / "toolchain")
-    lab = MachineLab(toolchain, settings.cache_folder / "kernels", known, settings.cores)
+    lab = MachineLab(toolchain, settings.cache_folder / "kernels", gpu, settings.cores)
     return GuestLab(lab, compiler, seed).verify(prepared, replace(begun, isolation=toolchain.cage.level))
 
 

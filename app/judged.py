@@ -27,12 +27,12 @@ def judge(
     seed: int = 0,
     tunables: Mapping[str, int] | None = None,
     shapes: Sequence[str] = (),
-    whole: bool = False,
+    is_whole: bool = False,
     whole_s: float = 0.0,
     exact: bool = False,
     keep: Path | None = None,
 ) -> Evaluation:
-    """Compile, verify and time a kernel; `whole` executes every case as large as it is timed.
+    """Compile, verify and time a kernel; `is_whole` executes every case as large as it is timed.
 
     `whole_s` is the processor time that this may take, where it is not to be the usual.
     """
@@ -52,7 +52,7 @@ def judge(
         return judged_guest(settings, target, prepared, seed)
     ask = asking(sandbox)
     evaluation = ask("benchmark", prepared)
-    if whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
+    if is_whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
         return confirmed(evaluation, ask("confirm", prepared))
     return evaluation
 
@@ -67,12 +67,12 @@ def fault_on_small_cases(settings: Settings, source: str, task: str, target: str
     small = replace(loaded, tests=tests, benchmarks=(replace(tests[-1], role="benchmark"),))
     sandbox = make_sandbox(settings, target, "lab", 0)
     verdict = asking(sandbox)("verify", sandbox.prepare(source, small, None)).verdict
-    said = [finding.message for finding in verdict.findings] or [str(verdict.code)]
-    return "" if verdict.accepted else said[0]
+    messages = [finding.message for finding in verdict.findings] or [str(verdict.code)]
+    return "" if verdict.accepted else messages[0]
 
 
-def confirmed(evaluation: Evaluation, made: Evaluation) -> Evaluation:
+def confirmed(evaluation: Evaluation, confirmation: Evaluation) -> Evaluation:
     """Confirm the evaluation with the cases of its confirmation; without times where that rejects it."""
-    if made.verdict.accepted:
-        return replace(evaluation, cases=made.cases)
-    return made
+    if confirmation.verdict.accepted:
+        return replace(evaluation, cases=confirmation.cases)
+    return confirmation

@@ -55,8 +55,8 @@ def serve(settings: Settings, host: str, port: int, opens: bool) -> None:
         token, bound = secrets.token_urlsafe(24), door.getsockname()[1]
         gate = Gate(application(site), token, frozenset(f"{name}:{bound}" for name in names_of(host)))
         address = f"http://{names_of(host)[-1]}:{bound}/?token={token}"
-        place = settings.runs_folder if settings.database is None else ledger.engine.place
-        say(f"the runs of {place} are shown at\n\n    {address}\n")
+        store = settings.runs_folder if settings.database is None else ledger.engine.place
+        say(f"the runs of {store} are shown at\n\n    {address}\n")
         if not is_loopback(host):
             note(
                 f"kernel-scientist: other machines can reach {host}, and without encryption: whoever sees this address "
@@ -100,11 +100,11 @@ def is_loopback(host: str) -> bool:
 def listening(host: str, port: int) -> socket.socket:
     """Open a socket that listens there; UsageError in one sentence where none can."""
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         door = socket.socket(family, kind, protocol)
         try:
             door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            door.bind(place)
+            door.bind(address)
             door.listen()  # before its address is printed
         except BaseException:
             door.close()

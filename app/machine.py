@@ -49,7 +49,7 @@ def installation(settings: Settings) -> Iterator[Capability]:
 def describe(settings: Settings) -> dict[str, str]:
     """Versions and machine in a few words, for reports: no names of people or machines, no absolute paths."""
     compiler = _compiler(settings)
-    found = {
+    versions = {
         PACKAGE: program_version(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -59,10 +59,10 @@ def describe(settings: Settings) -> dict[str, str]:
     }
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _imports(settings: Settings) -> Capability:
@@ -76,8 +76,8 @@ def _imports(settings: Settings) -> Capability:
 
 def _answers(settings: Settings, *checks: Check) -> Iterator[Capability]:
     for check in checks:
-        found = check(settings)
-        yield from (found,) if isinstance(found, Capability) else found
+        answer = check(settings)
+        yield from (answer,) if isinstance(answer, Capability) else answer
 
 
 def _program(settings: Settings) -> Capability:
@@ -107,12 +107,14 @@ def _compiler(settings: Settings) -> Capability:
 
 
 def _vendor_compilers(settings: Settings) -> Iterator[Capability]:
-    for program, what in (("hipcc", "ROCm"), ("nvcc", "the CUDA toolkit")):
+    for program, product in (("hipcc", "ROCm"), ("nvcc", "the CUDA toolkit")):
         path = shutil.which(program)
         if path:
             yield Capability(program, "ok", path)
         else:
-            yield Capability(program, "missing", "not on the PATH", f"not needed for the lab; install {what} to use it")
+            yield Capability(
+                program, "missing", "not on the PATH", f"not needed for the lab; install {product} to use it"
+            )
 
 
 def _gpus(settings: Settings) -> Iterator[Capability]:
@@ -174,8 +176,8 @@ def _ledger(settings: Settings) -> Capability:
 
     try:
         with open_records(settings, create=False)[0] as ledger:
-            where = "" if settings.database is None else f" in {ledger.engine.place}"
-            return Capability("ledger", "ok", counted(len(ledger.runs()), "run") + where, needed=True)
+            database = "" if settings.database is None else f" in {ledger.engine.place}"
+            return Capability("ledger", "ok", counted(len(ledger.runs()), "run") + database, needed=True)
     except NoRecords:
         return Capability("ledger", "ok", "none yet; the first run makes it", needed=True)
     except ScientistError as error:
@@ -193,11 +195,11 @@ def _knowledge(settings: Settings) -> Capability:
         with closing(make_store(settings)) as store:
             problems, documents = store.check(), store.documents()
     except EmbedderError as error:
-        wanted = "set KERNEL_SCIENTIST_EMBEDDING_MODEL to a model that is there, or to `off`"
-        return Capability("knowledge store", "missing", str(error), wanted, True)
+        remedy = "set KERNEL_SCIENTIST_EMBEDDING_MODEL to a model that is there, or to `off`"
+        return Capability("knowledge store", "missing", str(error), remedy, True)
     except ScientistError as error:
-        wanted = "set KERNEL_SCIENTIST_KNOWLEDGE_FOLDER elsewhere"
-        return Capability("knowledge store", "missing", str(error), wanted, True)
+        remedy = "set KERNEL_SCIENTIST_KNOWLEDGE_FOLDER elsewhere"
+        return Capability("knowledge store", "missing", str(error), remedy, True)
     if problems:
         return Capability("knowledge store", "warn", problems[0], "kernel-scientist knowledge check says more", True)
     return Capability(
@@ -210,10 +212,10 @@ def found_by(settings: Settings) -> str:
     from app.configured_store import OFF
     from app.own_embedder import is_left_open, remembered
 
-    own = remembered(settings) if is_left_open(settings) else ""
-    if own is None:
+    offered = remembered(settings) if is_left_open(settings) else ""
+    if offered is None:
         return "their words; `knowledge rebuild` asks the model's endpoint for vectors"
-    model = settings.embedding_model or (own and f"{own}, which the model's endpoint offers")
+    model = settings.embedding_model or (offered and f"{offered}, which the model's endpoint offers")
     if not model or model == OFF:
         return "their words; KERNEL_SCIENTIST_EMBEDDING_MODEL adds vectors"
     return f"their words and, at {settings.embedding_weight:g} of their weight, vectors of {model}"
@@ -222,10 +224,10 @@ def found_by(settings: Settings) -> str:
 def _tracing(settings: Settings) -> Capability:
     if not settings.tracing:
         return Capability("tracing", "ok", "off; --trace or LANGSMITH_TRACING=true turns it on")
-    where = shown_address(settings.langsmith_endpoint or "") or "LangSmith's own address"
+    address = shown_address(settings.langsmith_endpoint or "") or "LangSmith's own address"
     texts = {"full": "with sources and prompts", "digest": "digests of long texts", "off": "without long texts"}
-    told = f"project {settings.langsmith_project}, {texts[settings.trace_sources]}"
-    return Capability("tracing", "ok", f"on: run traces go to {where}, {told}")
+    details = f"project {settings.langsmith_project}, {texts[settings.trace_sources]}"
+    return Capability("tracing", "ok", f"on: run traces go to {address}, {details}")
 
 
 def _model(settings: Settings) -> Capability:
@@ -242,14 +244,14 @@ def _model(settings: Settings) -> Capability:
     from app.wiring import make_endpoint, make_memory
 
     try:
-        found = probe(make_endpoint(settings), memory=make_memory(settings))
+        endpoint = probe(make_endpoint(settings), memory=make_memory(settings))
     except ScientistError as error:
         return Capability("model", "missing", str(error), "check OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL")
-    text = f"{found.model} at {found.address}: answers in {found.seconds:.1f} s"
-    text += f", JSON by {', '.join(found.json_modes) or 'no way'}"
-    text += ", calls tools" if found.calls_tools else ", asks for tools in text"
-    text += f", through the {found.wire} interface" if found.wire != "chat completions" else ""
-    text += f", a window of {found.window} tokens" if found.window else ""
-    text += "" if found.counts_tokens else ", does not count tokens"
-    text += "".join(f", offers vectors by {name}" for name in embedding_models(found.models)[:1])
-    return Capability("model", "warn" if found.advice else "ok", text, found.advice)
+    text = f"{endpoint.model} at {endpoint.address}: answers in {endpoint.seconds:.1f} s"
+    text += f", JSON by {', '.join(endpoint.json_modes) or 'no way'}"
+    text += ", calls tools" if endpoint.calls_tools else ", asks for tools in text"
+    text += f", through the {endpoint.wire} interface" if endpoint.wire != "chat completions" else ""
+    text += f", a window of {endpoint.window} tokens" if endpoint.window else ""
+    text += "" if endpoint.counts_tokens else ", does not count tokens"
+    text += "".join(f", offers vectors by {name}" for name in embedding_models(endpoint.models)[:1])
+    return Capability("model", "warn" if endpoint.advice else "ok", text, endpoint.advice)

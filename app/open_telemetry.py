@@ -57,7 +57,7 @@ class Spans(BaseCallbackHandler):
             elif kind == "attempt" and experiment:
                 self._verdict(experiment, event)
             elif kind in ("best", "warning", "stopped") and self._run is not None:
-                self._run.add_event(f"{OWN}{kind}", self._own(event))
+                self._run.add_event(f"{OWN}{kind}", self._own_attributes(event))
             elif kind == "left":
                 self._end(event)
 
@@ -82,12 +82,12 @@ class Spans(BaseCallbackHandler):
         """Begin the span of a call."""
         from opentelemetry.trace import SpanKind, set_span_in_context
 
-        told = metadata or {}
-        model = str(told.get("ls_model_name") or (kwargs.get("invocation_params") or {}).get("model") or "unknown")
-        place = urlsplit(self._settings.base_url or "https://api.openai.com/v1")
-        said = [{"role": m.type, "parts": [{"type": "text", "content": str(m.content)}]} for m in messages[0]]
+        tags = metadata or {}
+        model = str(tags.get("ls_model_name") or (kwargs.get("invocation_params") or {}).get("model") or "unknown")
+        server = urlsplit(self._settings.base_url or "https://api.openai.com/v1")
+        prompt = [{"role": m.type, "parts": [{"type": "text", "content": str(m.content)}]} for m in messages[0]]
         with self._turn:
-            parent = self._experiments.get(str(told.get("experiment"))) or self._run
+            parent = self._experiments.get(str(tags.get("experiment"))) or self._run
             span = self._tracer.start_span(
                 f"chat {model}",
                 context=set_span_in_context(parent) if parent is not None else None,
@@ -97,10 +97,10 @@ class Spans(BaseCallbackHandler):
                     "gen_ai.provider.name": "openai",
                     "gen_ai.request.model": model,
                     "gen_ai.conversation.id": self._run_id,
-                    "gen_ai.agent.name": str(told.get("node") or "model"),
-                    "gen_ai.input.messages": self._text(said),
-                    "server.address": place.hostname or "",
-                    "server.port": place.port or (80 if place.scheme == "http" else 443),
+                    "gen_ai.agent.name": str(tags.get("node") or "model"),
+                    "gen_ai.input.messages": self._text(prompt),
+                    "server.address": server.hostname or "",
+                    "server.port": server.port or (80 if server.scheme == "http" else 443),
                 },
             )
             self._calls[run_id] = span
@@ -117,7 +117,7 @@ class Spans(BaseCallbackHandler):
                 continue
             used, about = message.usage_metadata or {}, message.response_metadata or {}
             part = {"role": "assistant", "parts": [{"type": "text", "content": str(message.content)}]}
-            known = {
+            attributes = {
                 "gen_ai.usage.input_tokens": used.get("input_tokens"),
                 "gen_ai.usage.output_tokens": used.get("output_tokens"),
                 "gen_ai.response.model": about.get("model_name"),
@@ -125,7 +125,7 @@ class Spans(BaseCallbackHandler):
                 "gen_ai.response.finish_reasons": [about["finish_reason"]] if about.get("finish_reason") else None,
                 "gen_ai.output.messages": self._text([part]),
             }
-            span.set_attributes({name: value for name, value in known.items() if value is not None})
+            span.set_attributes({name: value for name, value in attributes.items() if value is not None})
         span.end()
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
@@ -140,16 +140,23 @@ class Spans(BaseCallbackHandler):
         about = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": NAME}
         self._run = self._tracer.start_span(
             f"invoke_workflow {NAME}",
-            attributes={**about, "gen_ai.conversation.id": self._run_id, f"{OWN}run": self._run_id, **self._own(event)},
+            attributes={
+                **about,
+                "gen_ai.conversation.id": self._run_id,
+                f"{OWN}run": self._run_id,
+                **self._own_attributes(event),
+            },
         )
 
     def _experiment(self, name: str, event: Mapping[str, Any]) -> Any:
         from opentelemetry.trace import set_span_in_context
 
         if name not in self._experiments:
-            told = {f"{OWN}experiment": name, f"{OWN}generation": int(event.get("generation") or 0)}
+            attributes = {f"{OWN}experiment": name, f"{OWN}generation": int(event.get("generation") or 0)}
             within = set_span_in_context(self._run) if self._run is not None else None
-            self._experiments[name] = self._tracer.start_span(f"experiment {name}", context=within, attributes=told)
+            self._experiments[name] = self._tracer.start_span(
+                f"experiment {name}", context=within, attributes=attributes
+            )
         return self._experiments[name]
 
     def _verdict(self, name: str, event: Mapping[str, Any]) -> None:
@@ -160,7 +167,7 @@ class Spans(BaseCallbackHandler):
             f"verdict {event.get('attempt')}",
             context=set_span_in_context(parent),
             start_time=min(self._last_ns.get(name, now), now),
-            attributes=self._own(event),
+            attributes=self._own_attributes(event),
         )
         score: dict[str, Any] = {
             "gen_ai.evaluation.name": "verdict",
@@ -175,7 +182,7 @@ class Spans(BaseCallbackHandler):
     def _end(self, event: Mapping[str, Any]) -> None:
         self._end_experiments()
         if self._run is not None:
-            self._run.set_attributes(self._own(event))
+            self._run.set_attributes(self._own_attributes(event))
             if event.get("status") == "failed" or event.get("pause") == "machine":
                 _failed(self._run, str(event.get("pause") or "failed"))
             self._run.end()
@@ -186,10 +193,10 @@ class Spans(BaseCallbackHandler):
             span.end(self._last_ns.get(name))
         self._experiments, self._last_ns = {}, {}
 
-    def _own(self, event: Mapping[str, Any]) -> dict[str, Any]:
+    def _own_attributes(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Give the fields of an event as attributes; those without a value are left out."""
-        told = self._view({name: value for name, value in event.items() if name != "event"})
-        return {f"{OWN}{name}": value for name, value in told.items() if isinstance(value, str | int | float)}
+        fields = self._view({name: value for name, value in event.items() if name != "event"})
+        return {f"{OWN}{name}": value for name, value in fields.items() if isinstance(value, str | int | float)}
 
     def _text(self, messages: list[dict[str, Any]]) -> str:
         return json.dumps(self._view({"messages": messages})["messages"], ensure_ascii=False)[:MOST_CHARS]

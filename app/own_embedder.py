@@ -42,8 +42,8 @@ def address(settings: Settings) -> str:
 def remembered(settings: Settings) -> str | None:
     """Recall the model that this endpoint was found to offer, empty for none; None where it was not asked yet."""
     try:
-        found = json.loads((settings.knowledge / _FILE).read_text(encoding="utf-8"))
-        model = found["model"] if found["address"] == shown_address(address(settings)) else None
+        choice = json.loads((settings.knowledge / _FILE).read_text(encoding="utf-8"))
+        model = choice["model"] if choice["address"] == shown_address(address(settings)) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return model if isinstance(model, str) else None
@@ -54,23 +54,23 @@ def buy(store: KnowledgeStore, is_asked: bool, most: int = UNASKED) -> None:
     from knowledge.embedder import EmbedderError, EndpointEmbedder
 
     settings = load_settings()
-    found = store if store.embedder else _own(settings, is_asked)
-    if found is None:
+    buyer = store if store.embedder else _open_with_own_embedder(settings, is_asked)
+    if buyer is None:
         return
-    if not (is_asked or settings.embedding_model) and found.missing() > most:
-        note(f"{counted(found.missing(), 'passage')} found by words alone; `knowledge rebuild` buys their vectors")
+    if not (is_asked or settings.embedding_model) and buyer.missing() > most:
+        note(f"{counted(buyer.missing(), 'passage')} found by words alone; `knowledge rebuild` buys their vectors")
         return
     try:
-        found.embed(lambda done: note(f"{counted(done, 'passage')} embedded"))
+        buyer.embed(lambda count: note(f"{counted(count, 'passage')} embedded"))
     except EmbedderError as error:
         note(f"{error}; the documents are in and found by their words, `knowledge rebuild` tries again")
     finally:
-        if isinstance(found.embedder, EndpointEmbedder) and found.embedder.tokens:
-            usd = found.embedder.tokens * settings.usd_per_million_embedding_tokens / 1e6
-            note(f"paid      {found.embedder.tokens:,} tokens of {found.embedder.model}, ${usd:.4f}")
+        if isinstance(buyer.embedder, EndpointEmbedder) and buyer.embedder.tokens:
+            usd = buyer.embedder.tokens * settings.usd_per_million_embedding_tokens / 1e6
+            note(f"paid      {buyer.embedder.tokens:,} tokens of {buyer.embedder.model}, ${usd:.4f}")
 
 
-def _own(settings: Settings, is_asked: bool) -> KnowledgeStore | None:
+def _open_with_own_embedder(settings: Settings, is_asked: bool) -> KnowledgeStore | None:
     """Open the store with the embedder that the model's endpoint offers; an endpoint without one is not asked twice."""
     from knowledge.store import KnowledgeStore
 
@@ -92,41 +92,41 @@ def choose(settings: Settings) -> EndpointEmbedder | None:
 
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     try:
-        listed = _listed(settings)
+        listed = _offered_models(settings)
     except ModelError:
         return None  # the next command asks again
-    named = embedding_models(listed)[:TRIED]
-    for name in named:
-        asked = EndpointEmbedder(address(settings), name, key, retries=1)
+    names = embedding_models(listed)[:TRIED]
+    for name in names:
+        embedder = EndpointEmbedder(address(settings), name, key, retries=1)
         try:
-            asked.counted(["a"])
+            embedder.counted(["a"])
         except EmbedderError:
             continue
         _remember(settings, name)
-        return asked
-    if not named:
+        return embedder
+    if not names:
         _remember(settings, "")
     return None
 
 
 def embedding_models(listed: Iterable[str]) -> list[str]:
     """List the names that say they make vectors of texts, small ones first: those are the cheap ones."""
-    found = [name for name in listed if _NAMED.search(name.lower()) and not _NOT.search(name.lower())]
-    return sorted(found, key=lambda name: (not re.search("small|mini", name.lower()), name))
+    names = [name for name in listed if _NAMED.search(name.lower()) and not _NOT.search(name.lower())]
+    return sorted(names, key=lambda name: (not re.search("small|mini", name.lower()), name))
 
 
-def _listed(settings: Settings) -> tuple[str, ...]:
+def _offered_models(settings: Settings) -> tuple[str, ...]:
     from pydantic import SecretStr
 
     from agents.model.endpoint import Endpoint
     from agents.model.probe import listed_models
     from agents.model.transport import Transport
 
-    asked = Endpoint(address(settings), settings.model, settings.api_key or SecretStr(""), timeout_s=LIST_S)
-    return listed_models(Transport(asked))
+    endpoint = Endpoint(address(settings), settings.model, settings.api_key or SecretStr(""), timeout_s=LIST_S)
+    return listed_models(Transport(endpoint))
 
 
 def _remember(settings: Settings, model: str) -> None:
     settings.knowledge.mkdir(parents=True, exist_ok=True)
-    made = json.dumps({"address": shown_address(address(settings)), "model": model})
-    (settings.knowledge / _FILE).write_text(made, encoding="utf-8")
+    text = json.dumps({"address": shown_address(address(settings)), "model": model})
+    (settings.knowledge / _FILE).write_text(text, encoding="utf-8")

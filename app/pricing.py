@@ -18,28 +18,28 @@ def price_files(settings: Settings) -> tuple[PriceFile, ...]:
     """List the price files: a person's own before the one that ships."""
     from agents.model.price import read_prices
 
-    own = () if settings.price_file is None else (read_prices(settings.price_file),)
-    return (*own, read_prices())
+    personal = () if settings.price_file is None else (read_prices(settings.price_file),)
+    return (*personal, read_prices())
 
 
 def price_of(settings: Settings, model: str) -> Price:
     """Find the price of one model; each part that the settings state counts before the files'."""
     from agents.model.price import Price
 
-    known = next((price for file in price_files(settings) if (price := file.price(model)) is not None), None)
+    price_in_file = next((price for file in price_files(settings) if (price := file.price(model)) is not None), None)
     stated = {
         "prompt_usd": settings.usd_per_million_prompt_tokens,
         "completion_usd": settings.usd_per_million_completion_tokens,
         "cached_usd": settings.usd_per_million_cached_tokens,
         "reasoning_usd": settings.usd_per_million_reasoning_tokens,
     }
-    told = {name: usd for name, usd in stated.items() if usd is not None}
-    if known is None:
-        is_stated = "prompt_usd" in told and "completion_usd" in told
-        return replace(Price(*ASSUMED_USD, is_known=is_stated), **told)  # type: ignore[arg-type]
-    if "prompt_usd" in told:  # a price of cached tokens belongs to the price of those that are not
-        known = replace(known, cached_usd=None)
-    return replace(known, **told)  # type: ignore[arg-type]
+    stated_usd = {name: usd for name, usd in stated.items() if usd is not None}
+    if price_in_file is None:
+        is_stated = "prompt_usd" in stated_usd and "completion_usd" in stated_usd
+        return replace(Price(*ASSUMED_USD, is_known=is_stated), **stated_usd)  # type: ignore[arg-type]
+    if "prompt_usd" in stated_usd:  # a price of cached tokens belongs to the price of those that are not
+        price_in_file = replace(price_in_file, cached_usd=None)
+    return replace(price_in_file, **stated_usd)  # type: ignore[arg-type]
 
 
 def models_of(settings: Settings) -> tuple[str, ...]:
@@ -58,14 +58,14 @@ def price_lines(settings: Settings) -> list[str]:
     files, lines = price_files(settings), list[str]()
     for model, price in prices_of(settings).items():
         cached = "" if price.cached_usd is None else f" (cached ${price.cached_usd:g})"
-        told = f"{model}: ${price.prompt_usd:g}{cached} a million prompt tokens, ${price.completion_usd:g} of answers"
-        file = next((each for each in files if each.price(model) is not None), None)
+        line = f"{model}: ${price.prompt_usd:g}{cached} a million prompt tokens, ${price.completion_usd:g} of answers"
+        file = next((priced for priced in files if priced.price(model) is not None), None)
         if not price.is_known:
-            told += (
+            line += (
                 ", assumed, because its price is unknown: set KERNEL_SCIENTIST_USD_PER_MILLION_PROMPT_TOKENS and "
                 "…_COMPLETION_TOKENS, or name a KERNEL_SCIENTIST_PRICE_FILE"
             )
         elif settings.usd_per_million_prompt_tokens is None and file is not None:
-            told += f", as of {file.date}"
-        lines.append(told)
+            line += f", as of {file.date}"
+        lines.append(line)
     return lines

@@ -109,9 +109,9 @@ class Watcher:
             board.best_us, board.over_seed = event.get("best_us"), event.get("over_seed")
             board.kind = str(event.get("time_kind"))
             over = format_times(board.over_seed), format_times(event.get("over_naive"))
-            told = f"  best so far {format_us(board.best_us)} {board.kind}"
-            told += f", {over[0]} the best seed, {over[1]} the naive one"
-            return told + (f"; {event['contrast']}" if event.get("contrast") else "")
+            line = f"  best so far {format_us(board.best_us)} {board.kind}"
+            line += f", {over[0]} the best seed, {over[1]} the naive one"
+            return line + (f"; {event['contrast']}" if event.get("contrast") else "")
         if kind == "warning":
             return f"  note: {_short(event.get('message'), 200)}"
         return f"stopped: {event.get('reason')}" if kind == "stopped" else ""
@@ -162,9 +162,9 @@ def _stage(event: Mapping[str, Any]) -> str:
 
 def _outcome(event: Mapping[str, Any]) -> str:
     if event.get("status") == "accepted":
-        told = f"accepted: {format_us(event.get('geomean_us'))} {event.get('time_kind')}"
+        line = f"accepted: {format_us(event.get('geomean_us'))} {event.get('time_kind')}"
         parts = Credit(event.get("tuner_pct"), event.get("idea_pct"), event.get("equal_pct"), event.get("shown_pct"))
-        return told if parts == Credit() else f"{told}; {parts_text(parts)}"
+        return line if parts == Credit() else f"{line}; {parts_text(parts)}"
     code = event.get("code")
     return f"{event.get('status')}: " + " ".join(
         part for part in ("" if code == "OK" else str(code or ""), _short(event.get("reason"), 140)) if part

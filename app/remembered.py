@@ -35,17 +35,17 @@ def keep_recalled(
         if begin_with:
             raise UsageError("--from-memory needs the memory, which --memory 0 switches off")
         return {}
-    found, kept = recalled(ledger, task, target), dict[str, str]()
-    if lines := lines_within(found, tokens):
+    findings, config = recalled(ledger, task, target), dict[str, str]()
+    if lines := lines_within(findings, tokens):
         text = redacted("\n".join(lines), settings.secrets(), str(Path.home()))
-        kept["recalled"] = artefacts.put(text)
+        config["recalled"] = artefacts.put(text)
     if begin_with:
-        best = sorted(winners(found, task, target), key=lambda r: given(r.attempt.geomean_us, 0.0))[:MOST_WINNERS]
+        best = sorted(winners(findings, task, target), key=lambda r: given(r.attempt.geomean_us, 0.0))[:MOST_WINNERS]
         if not best:
             raise UsageError(f"no earlier run has a winner for {task.name} on {target}; leave out --from-memory")
         rows = [(f"{r.attempt.id} of run {r.recollection.run_id}", r.attempt.source) for r in best]
-        kept["remembered"] = json.dumps(rows)
-    return kept
+        config["remembered"] = json.dumps(rows)
+    return config
 
 
 def keep_weights(ledger: Ledger, artefacts: ArtefactStore) -> Mapping[str, str]:
@@ -58,8 +58,8 @@ def keep_weights(ledger: Ledger, artefacts: ArtefactStore) -> Mapping[str, str]:
 def weights_kept(config: Mapping[str, Any], artefacts: ArtefactStore) -> Mapping[str, float]:
     """Return the factors that a run began with; none where it has no use for them."""
     digest = str(config.get("passage_weights") or "")
-    found: Mapping[str, float] = json.loads(artefacts.text(digest)) if digest else {}
-    return found
+    weights: Mapping[str, float] = json.loads(artefacts.text(digest)) if digest else {}
+    return weights
 
 
 def recalled_of(config: Mapping[str, Any], artefacts: ArtefactStore) -> tuple[str, ...]:

@@ -46,9 +46,9 @@ class RunRequest:
     most: Mapping[str, int | float | None] | None = None  # further fields of records.allowance.Allowance
 
 
-def choose_author(settings: Settings, asked: str | None) -> str:
+def choose_author(settings: Settings, name: str | None) -> str:
     """Choose the model if an endpoint is configured, else playbook; SettingsError if llm is asked for and cannot be."""
-    author = asked or ("llm" if settings.has_model else "playbook")
+    author = name or ("llm" if settings.has_model else "playbook")
     if author not in ("llm", "playbook"):
         raise UsageError(f"--author is llm or playbook, not {author!r}")
     if author == "llm":
@@ -56,38 +56,38 @@ def choose_author(settings: Settings, asked: str | None) -> str:
     return author
 
 
-def checked_fields(asked: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], place: str) -> dict[str, Any]:
+def checked_fields(fields: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], subject: str) -> dict[str, Any]:
     """Drop the fields that are None and check the rest; UsageError names the first one unknown, or of another type."""
-    for name in asked:
+    for name in fields:
         if name not in kinds:
-            raise UsageError(f"there is no field {name!r} in {place}; there are {', '.join(kinds)}")
-    found = {name: value for name, value in asked.items() if value is not None}  # forms send it for what is left out
-    for name, value in found.items():
+            raise UsageError(f"there is no field {name!r} in {subject}; there are {', '.join(kinds)}")
+    stated = {name: value for name, value in fields.items() if value is not None}  # forms send it for what is left out
+    for name, value in stated.items():
         if not isinstance(value, kinds[name]) or (isinstance(value, bool) and bool not in kinds[name]):
-            kind = " or ".join(known.__name__ for known in kinds[name])
-            raise UsageError(f"the field {name} of {place} is of type {kind}, not {type(value).__name__}")
-    return found
+            kind = " or ".join(allowed.__name__ for allowed in kinds[name])
+            raise UsageError(f"the field {name} of {subject} is of type {kind}, not {type(value).__name__}")
+    return stated
 
 
-def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | float]:
+def checked_limits(limits: Mapping[str, int | float | None]) -> dict[str, int | float]:
     """Check the limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
     from graph.context import Limits
 
-    known = asdict(Limits())
-    for name, value in asked.items():
-        if name not in known:
-            raise UsageError(f"there is no limit {name!r}; there are {', '.join(known)}")
+    defaults = asdict(Limits())
+    for name, value in limits.items():
+        if name not in defaults:
+            raise UsageError(f"there is no limit {name!r}; there are {', '.join(defaults)}")
         if value is None:
             continue
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         least, most = LEAST.get(name, 0), MOST.get(name, 1_000_000)
-        if not is_number or not least <= value <= most or (isinstance(known[name], int) and value != int(value)):
-            kind = "a whole number" if isinstance(known[name], int) else "a number"
+        if not is_number or not least <= value <= most or (isinstance(defaults[name], int) and value != int(value)):
+            kind = "a whole number" if isinstance(defaults[name], int) else "a number"
             raise UsageError(f"the limit {name} is {kind} from {least:,} to {most:,}, not {value!r}")
-    return {n: type(known[n])(v) for n, v in asked.items() if v is not None}
+    return {n: type(defaults[n])(v) for n, v in limits.items() if v is not None}
 
 
-def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:
+def new_run(settings: Settings, request: RunRequest, task: Task, extra: Mapping[str, str | bool] | None = None) -> Run:
     """Make the record of a run that is about to start, with a new id that sorts by time."""
     from graph.context import Limits
     from tasks.extra_shapes import with_shapes
@@ -99,12 +99,12 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
     if author != "llm":
         most = {name: value for name, value in most.items() if is_of_all(name)}
     refuse_seed(request.seed)
-    asked = {"tries": settings.tries} | checked_limits(request.limits or {})
-    limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
+    request_limits = {"tries": settings.tries} | checked_limits(request.limits or {})
+    limits = asdict(Limits(**request_limits | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)
     refuse_shapes_elsewhere(on, request.shapes)
-    place = {"place": found} if (found := place_of(settings, on, request.target)) else {}
+    place_config = {"place": place_id} if (place_id := place_of(settings, on, request.target)) else {}
     with_shapes(task, request.shapes)  # which refuses a bad one before the run is written down
     shapes = {"shapes": ";".join(request.shapes)} if request.shapes else {}
     now = datetime.now(UTC)
@@ -119,10 +119,10 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
             **limits,
             **most,
             **models,
-            **place,
+            **place_config,
             **shapes,
             **({"approves": True} if request.approves else {}),
-            **(kept or {}),
+            **(extra or {}),
         },
         created_at=now.isoformat(timespec="seconds"),
     )
@@ -138,5 +138,5 @@ def keep_request(
     judged = with_shapes(task, request.shapes)
     recalled = keep_recalled(settings, judged, request.target, limits.memory_tokens, stores, request.from_memory)
     weights = keep_weights(*stores) if limits.literature_feedback else {}
-    kept = {**keep_starts(request.starts, stores[1]), **recalled, **weights}
-    return kept if request.has_seeds else {**kept, "has_seeds": False}
+    config = {**keep_starts(request.starts, stores[1]), **recalled, **weights}
+    return config if request.has_seeds else {**config, "has_seeds": False}

@@ -28,14 +28,14 @@ def resolve_on(on: str, target: str) -> str:
     from sandbox.remote.pool import gpu_indices
     from sandbox.target import load_target
 
-    known = load_target(target)
-    kind, _, rest = on.partition(":")
-    if kind == "spool" and rest:
-        return f"spool:{Path(rest).expanduser().absolute()}"
-    if kind == "worker" and rest:
+    gpu = load_target(target)
+    kind, _, address = on.partition(":")
+    if kind == "spool" and address:
+        return f"spool:{Path(address).expanduser().absolute()}"
+    if kind == "worker" and address:
         from sandbox.remote.channel import parse_address
 
-        parse_address(rest)
+        parse_address(address)
         return on
     if kind == "ray":
         from app.clusters import checked_cluster
@@ -43,16 +43,16 @@ def resolve_on(on: str, target: str) -> str:
         return checked_cluster(on)
     if on not in ("auto", "lab", "device"):
         raise UsageError(f"--on is auto, lab, device, ray, ray:local, spool:DIR or worker:HOST:PORT, not {on!r}")
-    has_device = on != "lab" and bool(gpu_indices(known))
+    has_device = on != "lab" and bool(gpu_indices(gpu))
     if has_device:
         return "device"
-    absent = f"there is no {known.title} with a working driver on this machine"
-    others = "--on spool:DIR or --on worker:HOST:PORT to ask a machine that has"
-    if known.vendor != LAB_VENDOR:
-        stranger = f"the lab does not know the target {target}; use {others}"
-        raise MachineError(f"{stranger} an {known.title}" if on == "lab" else f"{absent}, and {stranger} one")
+    absent = f"there is no {gpu.title} with a working driver on this machine"
+    elsewhere = "--on spool:DIR or --on worker:HOST:PORT to ask a machine that has"
+    if gpu.vendor != LAB_VENDOR:
+        stranger = f"the lab does not know the target {target}; use {elsewhere}"
+        raise MachineError(f"{stranger} an {gpu.title}" if on == "lab" else f"{absent}, and {stranger} one")
     if on == "device":
-        raise MachineError(f"{absent}; use --on lab, which needs no GPU, or {others} one")
+        raise MachineError(f"{absent}; use --on lab, which needs no GPU, or {elsewhere} one")
     return "lab"
 
 
@@ -75,8 +75,8 @@ def place_of(settings: Settings, on: str, target: str) -> str:
 
         return place_id(cluster_place(settings, load_target(target), on))
     if on == "lab":
-        own = target_file_of(settings, target)
-        return own.digest if own else ""
+        target_file = target_file_of(settings, target)
+        return target_file.digest if target_file else ""
     return make_post(settings, on).id if is_elsewhere(on) else ""
 
 
@@ -87,9 +87,9 @@ def target_file_of(settings: Settings, target: str) -> TargetFile | None:
     from sandbox.target import load_target
     from sandbox.target_file import overlaid, read_target_file
 
-    found = read_target_file(settings.target_file)
-    overlaid(load_target(found.target), found)
-    return found if found.target == target else None
+    target_file = read_target_file(settings.target_file)
+    overlaid(load_target(target_file.target), target_file)
+    return target_file if target_file.target == target else None
 
 
 def refuse_seed(seed: int) -> None:
@@ -127,35 +127,35 @@ def make_sandbox(
     """
     from sandbox.target import load_target
 
-    known, where = load_target(target), resolve_on(on, target)
-    if where == "lab" and run_id:
+    gpu, resolved = load_target(target), resolve_on(on, target)
+    if resolved == "lab" and run_id:
         _refuse_other_file(settings, target, place_id)
-    if exact and where != "lab":
+    if exact and resolved != "lab":
         raise UsageError("--exact is about the lab's matrix instructions; leave it out, or use --on lab")
-    if keep is not None and where != "lab":
+    if keep is not None and resolved != "lab":
         raise UsageError("--keep is about the lab's files; leave it out, or use --on lab")
-    if whole_s and where != "lab":
+    if whole_s and resolved != "lab":
         raise UsageError(
             "--whole-seconds is about the lab, a GPU always executes the whole; leave it out, or use --on lab"
         )
-    if is_cluster(where):
+    if is_cluster(resolved):
         from app.clusters import cluster_sandbox
 
-        return cluster_sandbox(settings, known, where, seed, place_id, run_id)
-    if is_elsewhere(where):
+        return cluster_sandbox(settings, gpu, resolved, seed, place_id, run_id)
+    if is_elsewhere(resolved):
         from sandbox.remote.client import Remote
 
-        post = make_post(settings, where)
+        post = make_post(settings, resolved)
         if place_id not in ("", post.id):
             raise SpoolError(
-                f"{where} is not the one that the run was started with; bring that one back, or start a new run"
+                f"{resolved} is not the one that the run was started with; bring that one back, or start a new run"
             )
-        return Remote(post, where, known, seed)
-    if where == "device":
+        return Remote(post, resolved, gpu, seed)
+    if resolved == "device":
         from sandbox.remote.pool import device_evaluator
 
-        return device_evaluator(known, settings.cache_folder / "kernels", seed)
-    return _lab(settings, known, seed, exact, keep, whole_s)
+        return device_evaluator(gpu, settings.cache_folder / "kernels", seed)
+    return _lab(settings, gpu, seed, exact, keep, whole_s)
 
 
 def _refuse_other_file(settings: Settings, target: str, begun_with: str) -> None:
@@ -171,10 +171,10 @@ def require_isolation(settings: Settings, target: str, on: str) -> None:
     from sandbox.amdgcn.toolchain import find_toolchain
     from sandbox.cage.confinement import candidates, require
 
-    where = resolve_on(on, target)
-    if where == "lab":
+    resolved = resolve_on(on, target)
+    if resolved == "lab":
         require(find_toolchain(settings.cache_folder / "toolchain").cage.level, settings.isolation)
-    elif where == "device":
+    elif resolved == "device":
         require(candidates(None)[0].level, settings.isolation)
 
 
@@ -187,22 +187,22 @@ def require_fence_of(settings: Settings, sandbox: Sandbox) -> None:
         require_fence(sandbox.fence, settings.isolation)
 
 
-def make_post(settings: Settings, where: str) -> Post:
+def make_post(settings: Settings, on: str) -> Post:
     """Open the way to the workers; SpoolError when the folder or the worker cannot be used."""
     from sandbox.remote.channel import checked_token
 
-    kind, _, rest = where.partition(":")
+    kind, _, address = on.partition(":")
     if kind == "spool":
         from sandbox.remote.spool import Spool
 
         key = settings.spool_key.get_secret_value() if settings.spool_key is not None else ""
-        return Spool(Path(rest), key=checked_token(key, "spool key") if key else "")
+        return Spool(Path(address), key=checked_token(key, "spool key") if key else "")
     from sandbox.remote.channel import parse_address
     from sandbox.remote.server import ServedPost
 
     if settings.worker_token is None:
         raise SettingsError("--on worker:HOST:PORT needs the worker's token: set KERNEL_SCIENTIST_WORKER_TOKEN")
-    return ServedPost(parse_address(rest), checked_token(settings.worker_token.get_secret_value()))
+    return ServedPost(parse_address(address), checked_token(settings.worker_token.get_secret_value()))
 
 
 def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path | None, whole_s: float) -> Sandbox:
@@ -211,13 +211,13 @@ def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path 
     from sandbox.lab.lab_evaluator import LabEvaluator
     from sandbox.lab.lab_verify import patience_for
 
-    own = target_file_of(settings, target.name)
-    if own is not None:
+    target_file = target_file_of(settings, target.name)
+    if target_file is not None:
         from sandbox.lab.scaled_lab import ScaledLab
         from sandbox.target_file import overlaid
 
         plain = settings.model_copy(update={"target_file": None})
-        return ScaledLab(_lab(plain, overlaid(target, own), seed, exact, keep, whole_s), own)
+        return ScaledLab(_lab(plain, overlaid(target, target_file), seed, exact, keep, whole_s), target_file)
     return LabEvaluator(
         find_toolchain(settings.cache_folder / "toolchain"),
         settings.cache_folder / "kernels",

@@ -85,14 +85,14 @@ def format_times(value: float | None) -> str:
 
 def parts_text(credit: Credit) -> str:
     """Write the parts of a gain: what the idea gave, at equal tunables where that is known, and what the tuner gave."""
-    told = [f"idea {_percent(credit.idea_pct)}"] if credit.idea_pct is not None else []
+    parts = [f"idea {_percent(credit.idea_pct)}"] if credit.idea_pct is not None else []
     if credit.equal_pct is not None and credit.equal_pct != credit.idea_pct:
-        told.append(f"at equal tunables {_percent(credit.equal_pct)}")
+        parts.append(f"at equal tunables {_percent(credit.equal_pct)}")
     if credit.shown_pct is not None and credit.shown_pct != credit.idea_pct:
-        told.append(f"the change itself {_percent(credit.shown_pct)}")
+        parts.append(f"the change itself {_percent(credit.shown_pct)}")
     if credit.tuner_pct is not None:
-        told.append(f"tuner {_percent(credit.tuner_pct)}")
-    return ", ".join(told) or "parts not known"
+        parts.append(f"tuner {_percent(credit.tuner_pct)}")
+    return ", ".join(parts) or "parts not known"
 
 
 def _percent(value: float) -> str:
@@ -106,18 +106,18 @@ def heading(title: str) -> str:
 
 def format_seconds(seconds: float) -> str:
     """Elapsed time for people."""
-    whole = int(seconds)
-    return f"{whole // 3600}h {whole % 3600 // 60:02}m" if whole >= 3600 else f"{whole // 60}:{whole % 60:02}"
+    elapsed = int(seconds)
+    return f"{elapsed // 3600}h {elapsed % 3600 // 60:02}m" if elapsed >= 3600 else f"{elapsed // 60}:{elapsed % 60:02}"
 
 
 def _unread() -> list[int]:
-    found = []
+    broken = []
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # a stream without a file
-            asked = select.poll()
-            asked.register(stream.fileno(), select.POLLOUT)
-            found += [number for number, event in asked.poll(0) if event & (select.POLLERR | select.POLLHUP)]
-    return found
+            poller = select.poll()
+            poller.register(stream.fileno(), select.POLLOUT)
+            broken += [number for number, event in poller.poll(0) if event & (select.POLLERR | select.POLLHUP)]
+    return broken
 
 
 def _write(stream: Any, text: str) -> None:

@@ -34,7 +34,7 @@ class ServedRun:
     def hold(self) -> None:
         """Count a node; the first one takes the run's lock, and its listeners hear that it is driven here."""
         if not self._nodes:
-            self._held = self._taken()
+            self._held = self._take_locks()
         self._nodes += 1
         if not self._has_begun:
             self._has_begun, self._is_left = True, False
@@ -66,14 +66,14 @@ class ServedRun:
         with self._spans.taking_calls() if self._spans is not None else contextlib.nullcontext():
             yield
 
-    def _taken(self) -> contextlib.ExitStack:
+    def _take_locks(self) -> contextlib.ExitStack:
         """Take the run's lock, again and again: a program that another run is just starting shares it for a moment."""
-        held, until = contextlib.ExitStack(), time.monotonic() + PATIENCE_S
+        locks, until = contextlib.ExitStack(), time.monotonic() + PATIENCE_S
         while True:
             try:
-                held.enter_context(self.context.ledger.driving(self.context.run.id))
-                held.enter_context(self.context.meter.driving())
-                return held
+                locks.enter_context(self.context.ledger.driving(self.context.run.id))
+                locks.enter_context(self.context.meter.driving())
+                return locks
             except LedgerError:
                 if time.monotonic() > until:
                     raise

@@ -73,12 +73,12 @@ class ServedRuns:
             self.traces.view.attach(*records)
         return records
 
-    def begin(self, asked: Mapping[str, Any], place: str) -> dict[str, Any]:
+    def begin(self, fields: Mapping[str, Any], begun_at: str) -> dict[str, Any]:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
-        request = request_of(asked)
+        request = request_of(fields)
         refuse_missing(self.settings)
         with self._lock:
-            run = self._begun_at(place) or self._new(request, place)
+            run = self._begun_at(begun_at) or self._new(request, begun_at)
         return {"run_id": run.id, **json.loads(str(run.config["asked"]))}
 
     @contextlib.contextmanager
@@ -93,9 +93,9 @@ class ServedRuns:
             try:
                 yield run.context
             except GraphInterrupt as pause:
-                asked = questions(pause.args[0])
-                kind = ("approval", asked[0].message) if asked else ("waiting", "waiting for results from elsewhere")
-                ledger.finish(run_id, "paused", kind[1], "approval" if asked else "waiting")
+                posed = questions(pause.args[0])
+                kind = ("approval", posed[0].message) if posed else ("waiting", "waiting for results from elsewhere")
+                ledger.finish(run_id, "paused", kind[1], "approval" if posed else "waiting")
                 raise
 
     def lineage(self, state: ServedState, node: str, generation: int) -> str:
@@ -106,8 +106,8 @@ class ServedRuns:
         """
         run = self._run(state["run_id"])
         followed = {name: state.get(name) for name in FOLLOWS.get(node, ())}
-        asked = _plain(_asked(state))
-        if asked == run.config.get("asked"):
+        request = _plain(_request_fields(state))
+        if request == run.config.get("asked"):
             if node not in FOLLOWS or self._is_noted(run, node, generation, _digest(followed)):
                 return run.id
             if run.status in ("done", "failed"):
@@ -115,7 +115,7 @@ class ServedRuns:
                     f"the run {run.id} is {run.status}: {run.stop_reason}; to go on from here, "
                     "update the state with other limits, or give a new input"
                 )
-        return self._forked(run, state, node, generation, _digest([asked, followed]))
+        return self._forked(run, state, node, generation, _digest([request, followed]))
 
     def conclude(self, run_id: str) -> dict[str, Any]:
         """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
@@ -123,16 +123,16 @@ class ServedRuns:
 
         with self.working(run_id) as context:
             folder = wiring.make_folder(self.settings, context.run)
-            made = Session(self.settings, context, folder).conclude()
+            result = Session(self.settings, context, folder).conclude()
             step = get_current_run_tree()
             if self.traces is not None and step is not None:
-                self.traces.score_now(step.trace_id, scores(made, context), note)
+                self.traces.score_now(step.trace_id, scores(result, context), note)
         with self._lock:
             if (ended := self._opened.pop(run_id, None)) is not None:
                 ended.end()
-        attempt = context.ledger.attempt(run_id, made.best.id) if made.best is not None else None
+        attempt = context.ledger.attempt(run_id, result.best.id) if result.best is not None else None
         source = {} if attempt is None else {"source": context.artefacts.text(attempt.source)}
-        return {**asdict(made), **source}
+        return {**asdict(result), **source}
 
     def close(self) -> None:
         """Send the spans that are left, those of runs in the middle too; a collector that is not there costs 2 s."""
@@ -142,35 +142,35 @@ class ServedRuns:
             if self._export is not None:
                 self._export.close()
 
-    def _begun_at(self, place: str) -> Run | None:
+    def _begun_at(self, begun_at: str) -> Run | None:
         """Find the run that a request at this place of a thread began: the node that began it may run again."""
-        found = (run for run in self._records[0].runs() if place and run.config.get("begun_at") == place)
-        return next(found, None)
+        runs = (run for run in self._records[0].runs() if begun_at and run.config.get("begun_at") == begun_at)
+        return next(runs, None)
 
-    def _new(self, request: RunRequest, place: str) -> Run:
+    def _new(self, request: RunRequest, begun_at: str) -> Run:
         from sandbox.target import load_target
 
         ledger, artefacts = self._records
         task = open_sound_task(self.settings, request.task, load_target(request.target).name)
         new_run(self.settings, request, task)  # which refuses a bad request before anything is written
-        made = new_run(self.settings, request, task, keep_request(self.settings, request, task, (ledger, artefacts)))
-        run = replace(made, config={**made.config, "asked": told(made, request), "begun_at": place})
+        draft = new_run(self.settings, request, task, keep_request(self.settings, request, task, (ledger, artefacts)))
+        run = replace(draft, config={**draft.config, "asked": request_text(draft, request), "begun_at": begun_at})
         ledger.add_run(run)
         return run
 
     def _forked(self, origin: Run, state: ServedState, node: str, generation: int, change: str) -> str:
         """Fork a run with what `origin` knew before this node, and with the changed request; return its id."""
         name = f"{origin.id}-{_digest([node, generation, change])[:6]}"
-        request, before = request_of(_asked(state)), json.loads(str(origin.config.get("asked", "{}")))
+        request, before = request_of(_request_fields(state)), json.loads(str(origin.config.get("asked", "{}")))
         changed = [field for field in FIXED if getattr(request, field) != before.get(field)]
         if changed:
             raise UsageError(
                 f"a fork keeps {', '.join(FIXED)}, and {changed[0]} was changed; give a new input for another"
             )
         task = open_task(self.settings, request.task, request.target)
-        made = new_run(self.settings, request, task)
-        config = {**origin.config, "approves": request.approves, **made.config, "asked": told(made, request)}
-        run = replace(made, id=name, created_at=origin.created_at, config={**config, "forked_from": origin.id})
+        draft = new_run(self.settings, request, task)
+        config = {**origin.config, "approves": request.approves, **draft.config, "asked": request_text(draft, request)}
+        run = replace(draft, id=name, created_at=origin.created_at, config={**config, "forked_from": origin.id})
         picks = frozenset(pick["experiment_id"] for pick in state.get("picks", ()))
         shared = picks if node in ("approve", "reflect") else frozenset[str]()
         self._records[0].branch(run, origin.id, generation - 1, shared)
@@ -210,42 +210,42 @@ class ServedRuns:
         context = self._opening(self.settings, run, *self._records)
         if self.settings.telemetry and self._export is None:
             self._export = SpanExport(self.settings, is_told_at_once=True)
-        made = ServedRun(context, self._export.spans(run_id) if self._export is not None else None)
+        served = ServedRun(context, self._export.spans(run_id) if self._export is not None else None)
         for old in [name for name, other in self._opened.items() if other.is_idle][: -KEPT + 1]:
             self._opened.pop(old).end()
-        self._opened[run_id] = made
-        return made
+        self._opened[run_id] = served
+        return served
 
 
-def request_of(asked: Mapping[str, Any]) -> RunRequest:
+def request_of(fields: Mapping[str, Any]) -> RunRequest:
     """Read the request in plain data; UsageError names the first thing that cannot be."""
-    asked = checked_fields(asked, KINDS, "a request")
-    if not asked.get("task"):
+    fields = checked_fields(fields, KINDS, "a request")
+    if not fields.get("task"):
         raise UsageError('the input names no task; give one, such as {"task": "row_softmax"}')
     return RunRequest(
-        task=asked["task"],
-        target=asked.get("target", "mi300x"),
-        on=asked.get("on", "auto"),
-        author=asked.get("author"),
-        seed=asked.get("seed", 0),
-        budget_usd=asked.get("budget_usd"),
-        limits=checked_limits(asked.get("limits", {})),
-        approves=asked.get("approve", False),
-        most={name: asked[name] for name in NAMES if name in asked},
+        task=fields["task"],
+        target=fields.get("target", "mi300x"),
+        on=fields.get("on", "auto"),
+        author=fields.get("author"),
+        seed=fields.get("seed", 0),
+        budget_usd=fields.get("budget_usd"),
+        limits=checked_limits(fields.get("limits", {})),
+        approves=fields.get("approve", False),
+        most={name: fields[name] for name in NAMES if name in fields},
     )
 
 
-def told(run: Run, request: RunRequest) -> str:
+def request_text(run: Run, request: RunRequest) -> str:
     """Write the whole request, as the state and the run's record hold it: what was left open is filled in."""
     # Those of the model also where the author, who has no use for them, is none.
-    asked = {"budget_usd": request.budget_usd, **(request.most or {})}
-    most = {name: value for name in NAMES if (value := run.config.get(name, asked.get(name))) is not None}
+    allowance = {"budget_usd": request.budget_usd, **(request.most or {})}
+    most = {name: value for name in NAMES if (value := run.config.get(name, allowance.get(name))) is not None}
     limits = dict(request.limits or {})
     chosen = {"task": request.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
     return _plain({**chosen, "limits": limits, "approve": request.approves, **most})
 
 
-def _asked(state: ServedState) -> dict[str, Any]:
+def _request_fields(state: ServedState) -> dict[str, Any]:
     return {name: state[name] for name in KINDS if state.get(name) is not None}  # type: ignore[literal-required]
 
 

@@ -83,7 +83,9 @@ class Session:
         """Use the session in a `with` block."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Close the stores."""
         self.context.ledger.close()
         close = getattr(self.context.literature, "close", None)
@@ -118,8 +120,8 @@ class Session:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
         with telemetry(self.settings, self.context.run.id) as spans, self._logged(spans) as context:
-            place = wiring.checkpoints_of(self.settings, self.folder)
-            drive(context, place, progress, parallel(context), ask=ask, trace_id=trace_id)
+            checkpoints = wiring.checkpoints_of(self.settings, self.folder)
+            drive(context, checkpoints, progress, parallel(context), ask=ask, trace_id=trace_id)
         result = self.conclude()
         if traces is not None and trace_id is not None:
             traces.score(trace_id, scores(result, self.context))
@@ -176,12 +178,12 @@ def scores(result: RunResult, context: Context) -> dict[str, float]:
     from graph.population import kernel, roofline_fraction
 
     best = result.best
-    found = {"accepted": float(best is not None), "cost": result.usd}
+    feedback = {"accepted": float(best is not None), "cost": result.usd}
     if best is not None:
-        found["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
+        feedback["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
         if best.speedup_over_seed is not None:
-            found["speedup"] = round(best.speedup_over_seed, 4)
-    return found
+            feedback["speedup"] = round(best.speedup_over_seed, 4)
+    return feedback
 
 
 def open_session(settings: Settings, request: RunRequest) -> Session:
@@ -194,8 +196,8 @@ def open_session(settings: Settings, request: RunRequest) -> Session:
     new_run(settings, request, task)  # which refuses a bad request before a folder is made
     ledger, artefacts = wiring.open_records(settings, create=True)
     try:
-        kept = keep_request(settings, request, task, (ledger, artefacts))
-        run = new_run(settings, request, task, kept)
+        config = keep_request(settings, request, task, (ledger, artefacts))
+        run = new_run(settings, request, task, config)
     except BaseException:
         ledger.close()
         raise
@@ -232,7 +234,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """Sum up the result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
-    own = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
+    ideas = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
     return RunResult(
         run_id=run.id,
         generations=max((a.generation for a in attempts), default=0),
@@ -250,7 +252,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
             best.time_kind or "",
             seeds.over_best(best),
             seeds.over_naive(best),
-            bool(own) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in own},
+            bool(ideas) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in ideas},
             best.time_error,
         ),
     )

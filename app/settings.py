@@ -167,10 +167,10 @@ class Settings(BaseSettings):
 
         def __init__(self, **values: Any) -> None:
             """Read what is not given; SettingsError, which shows no value, for what is no setting or not usable."""
-            known = _names(type(self))
-            unknown = [name for name in values if name not in known and not name.startswith("_")]
+            names = _names(type(self))
+            unknown = [name for name in values if name not in names and not name.startswith("_")]
             if unknown:
-                near = get_close_matches(unknown[0], list(known), 1)
+                near = get_close_matches(unknown[0], list(names), 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise SettingsError(f"there is no setting {unknown[0]!r}{hint}")
             try:
@@ -224,14 +224,14 @@ class Settings(BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         """Texts that must never be printed or stored."""
         keys = (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
-        told = [key.get_secret_value() for key in keys if key is not None]
-        return (*told, *self.header_values().values(), *self._address_secrets())
+        texts = [key.get_secret_value() for key in keys if key is not None]
+        return (*texts, *self.header_values().values(), *self._address_secrets())
 
     def _address_secrets(self) -> tuple[str, ...]:
         """Addresses with a password, and the password in all its forms."""
         database = self.database.get_secret_value() if self.database is not None else None
-        known = (self.base_url, self.embedding_base_url, self.langsmith_endpoint, self.otlp_endpoint, database)
-        return tuple(dict.fromkeys(secret for url in known if url for secret in secrets_of(url)))
+        urls = (self.base_url, self.embedding_base_url, self.langsmith_endpoint, self.otlp_endpoint, database)
+        return tuple(dict.fromkeys(secret for url in urls if url for secret in secrets_of(url)))
 
     def header_values(self) -> Mapping[str, str]:
         """Read the headers for the collector, by their names."""
@@ -248,8 +248,8 @@ def load_settings(**overrides: object) -> Settings:
 def _names(kind: type[BaseSettings]) -> tuple[str, ...]:
     """Name the fields, and the variables that stand for some of them."""
     aliases = [field.validation_alias for field in kind.model_fields.values()]
-    told = [each.choices if isinstance(each, AliasChoices) else [each] for each in aliases if each is not None]
-    return (*kind.model_fields, *(str(name) for names in told for name in names))
+    choices = [alias.choices if isinstance(alias, AliasChoices) else [alias] for alias in aliases if alias is not None]
+    return (*kind.model_fields, *(str(name) for names in choices for name in names))
 
 
 def _name(location: tuple[int | str, ...]) -> str:
@@ -258,8 +258,8 @@ def _name(location: tuple[int | str, ...]) -> str:
     return name if name.isupper() else PREFIX + name.upper()
 
 
-def with_isolation(settings: Settings, asked: str | None) -> Settings:
+def with_isolation(settings: Settings, isolation: str | None) -> Settings:
     """Return the settings with what `--isolation` says; UsageError for another word."""
-    if asked not in (None, "strict", "limits"):
-        raise UsageError(f"--isolation is strict or limits, not {asked!r}")
-    return settings if asked is None else settings.model_copy(update={"isolation": asked})
+    if isolation not in (None, "strict", "limits"):
+        raise UsageError(f"--isolation is strict or limits, not {isolation!r}")
+    return settings if isolation is None else settings.model_copy(update={"isolation": isolation})

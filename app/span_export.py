@@ -85,8 +85,8 @@ class SpanExport:
     def _tell(self) -> None:
         if not self._is_told:
             self._is_told = True
-            where = shown_address(self._settings.otlp_endpoint or "") or "the collector"
-            note(f"some spans did not reach {where}; the run is not affected")
+            collector = shown_address(self._settings.otlp_endpoint or "") or "the collector"
+            note(f"some spans did not reach {collector}; the run is not affected")
 
 
 @contextlib.contextmanager

@@ -29,10 +29,10 @@ def keep_starts(starts: Sequence[Path], artefacts: ArtefactStore) -> Mapping[str
     """Keep the files of a request as settings of its run, their text in the artefact store."""
     if not starts:
         return {}
-    kept = []
+    rows = []
     for path in starts:
-        kept.append((path.name, artefacts.put(read_source(path))))
-    return {"starts": json.dumps(kept)}
+        rows.append((path.name, artefacts.put(read_source(path))))
+    return {"starts": json.dumps(rows)}
 
 
 def refuse_no_start(has_starts: bool, has_seeds: bool, author: str, task: Task) -> None:

@@ -31,11 +31,11 @@ def open_sound_task(settings: Settings, name_or_path: str, target: str | None = 
     from tasks.linter import refuse_weak
 
     task = open_task(settings, name_or_path, target)
-    seen = settings.cache_folder / "tasks-sound" / f"{task.digest}-{LINTER}"
-    if not seen.exists():
+    marker = settings.cache_folder / "tasks-sound" / f"{task.digest}-{LINTER}"
+    if not marker.exists():
         refuse_weak(task)
         try:
-            write_whole(seen, f"{task.folder}\n".encode())
+            write_whole(marker, f"{task.folder}\n".encode())
         except OSError as error:
             raise LedgerError(
                 f"the cache {settings.cache_folder} cannot be written to ({error.strerror}); free some space or choose "

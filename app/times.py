@@ -40,47 +40,47 @@ def predicted_text(time_us: float | None, warm_us: float, bound_us: float) -> st
     return f"expected {format_us(time_us)}{warm}" + (f", bound {format_us(bound_us)}" if bound_us else "")
 
 
-def mean_text(made: Evaluation) -> str:
+def mean_text(evaluation: Evaluation) -> str:
     """Write the geometric mean over the benchmarks with its kind, in words."""
-    if made.time_kind == "predicted" and (bound_us := mean_of(made, "bound_us")):
-        error = f"; two are equal within {100 * made.time_error:.2g} %" if made.time_error else ""
-        return f"{predicted_text(made.geomean_us, mean_of(made, 'warm_us'), bound_us)} (predicted{error})"
-    return f"{format_us(made.geomean_us)} ({made.time_kind})"
+    if evaluation.time_kind == "predicted" and (bound_us := mean_of(evaluation, "bound_us")):
+        error = f"; two are equal within {100 * evaluation.time_error:.2g} %" if evaluation.time_error else ""
+        return f"{predicted_text(evaluation.geomean_us, mean_of(evaluation, 'warm_us'), bound_us)} (predicted{error})"
+    return f"{format_us(evaluation.geomean_us)} ({evaluation.time_kind})"
 
 
-def stalls_of(made: Evaluation) -> dict[str, float]:
+def stalls_of(evaluation: Evaluation) -> dict[str, float]:
     """Find the largest parts of the expected time by cause, as shares over the benchmarks, the largest first."""
-    total = sum(m.weight * m.time_us for m in made.measurements if m.stalls_us)
+    total = sum(m.weight * m.time_us for m in evaluation.measurements if m.stalls_us)
     parts: dict[str, float] = {}
-    for m in made.measurements:
+    for m in evaluation.measurements:
         for cause, us in m.stalls_us.items():
             parts[cause] = parts.get(cause, 0.0) + m.weight * us / total
     ranked = sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:MOST_STALLS]
     return {cause: share for cause, share in ranked if share >= MIN_STALL}
 
 
-def stalls_text(made: Evaluation) -> str:
+def stalls_text(evaluation: Evaluation) -> str:
     """Write the same in words: `vmcnt 41 %, barrier 9 %`; empty where nothing is known of it."""
-    return ", ".join(f"{cause} {100 * share:.0f} %" for cause, share in stalls_of(made).items())
+    return ", ".join(f"{cause} {100 * share:.0f} %" for cause, share in stalls_of(evaluation).items())
 
 
-def print_times(made: Evaluation) -> None:
+def print_times(evaluation: Evaluation) -> None:
     """Print the times of an evaluation, each with its kind; nothing where it was not timed."""
-    if not made.measurements:
+    if not evaluation.measurements:
         return
-    if made.time_kind == "measured":
+    if evaluation.time_kind == "measured":
         say("\nTimes: measured")
-        _print_measured(made)
+        _print_measured(evaluation)
     else:
         say("\nTimes: predicted, not measured: counted work on a model of the GPU")
-        _print_predicted(made)
-    say(f"  geometric mean: {mean_text(made)}")
-    if stalls := stalls_text(made):
+        _print_predicted(evaluation)
+    say(f"  geometric mean: {mean_text(evaluation)}")
+    if stalls := stalls_text(evaluation):
         say(f"  where the predicted time goes: {stalls}")
-    _print_per_resource(made)
+    _print_per_resource(evaluation)
 
 
-def _print_predicted(made: Evaluation) -> None:
+def _print_predicted(evaluation: Evaluation) -> None:
     """Print the expected time beside the bound of this code and the speed of light; all of them are predicted.
 
     Older programs knew a bound alone, as the predicted time.
@@ -88,7 +88,7 @@ def _print_predicted(made: Evaluation) -> None:
     table(
         [
             "  case",
-            "expected" if any(m.bound_us for m in made.measurements) else "predicted time",
+            "expected" if any(m.bound_us for m in evaluation.measurements) else "predicted time",
             "warm",
             "bound",
             "speed of light",
@@ -105,7 +105,7 @@ def _print_predicted(made: Evaluation) -> None:
                 f"{m.roofline_fraction:.0%}",
                 m.bound or "-",
             ]
-            for m in made.measurements
+            for m in evaluation.measurements
         ],
         right=range(1, 6),
     )

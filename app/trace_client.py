@@ -16,11 +16,11 @@ class TraceClient(Client):
         return True
 
     @_use_daemon_threads.setter
-    def _use_daemon_threads(self, asked: Any) -> None:
+    def _use_daemon_threads(self, is_wanted: Any) -> None:
         """Keep it so."""
 
     @property
     def info(self) -> LangSmithInfo:
         """Abilities of the endpoint, without compressed traces, which are sent by a pool of threads."""
-        found: LangSmithInfo = super().info
-        return LangSmithInfo(**{**dict(found), "instance_flags": {}})
+        info: LangSmithInfo = super().info
+        return LangSmithInfo(**{**dict(info), "instance_flags": {}})

@@ -38,33 +38,33 @@ class TraceView:
 
     def attach(self, ledger: Ledger, artefacts: ArtefactStore) -> None:
         """Look up references here, too."""
-        if not any(known is ledger for known, _ in self._stores):
+        if not any(attached is ledger for attached, _ in self._stores):
             self._stores.append((ledger, artefacts))
 
     def __call__(self, value: Any) -> Any:
         """Make the value as it is sent."""
         if isinstance(value, Mapping):
-            told = self._told(value)
-            value = {**({"told": told} if told else {}), **value, **self._cost(value)}
+            summary = self._look_up(value)
+            value = {**({"told": summary} if summary else {}), **value, **self._cost(value)}
         return self._scrub(self._clean(value))
 
-    def _told(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        told: dict[str, Any] = {}
+    def _look_up(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        summary: dict[str, Any] = {}
         for ledger, artefacts in self._stores:
             try:
                 if state.get("key") and state.get("purpose"):
-                    made = ledger.evaluation(str(state["key"]), state["purpose"])
-                    told |= evaluation_told(made) if made is not None else {}
+                    evaluation = ledger.evaluation(str(state["key"]), state["purpose"])
+                    summary |= evaluation_summary(evaluation) if evaluation is not None else {}
                 for name in ("source", "draft", "given"):
-                    if is_digest(state.get(name)) and "kernel" not in told:
-                        told["kernel"] = artefacts.text(state[name])
+                    if is_digest(state.get(name)) and "kernel" not in summary:
+                        summary["kernel"] = artefacts.text(state[name])
                 if is_digest(state.get("literature")):
                     lines = artefacts.text(state["literature"]).splitlines()
-                    told["passages"] = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
-                told |= self._speed(ledger, state)
+                    summary["passages"] = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
+                summary |= self._speed(ledger, state)
             except LedgerError:  # closed, or of another folder
                 continue
-        return told
+        return summary
 
     @staticmethod
     def _speed(ledger: Ledger, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,11 +80,11 @@ class TraceView:
         used = answer.get("token_usage") if isinstance(answer, Mapping) else None
         if not isinstance(used, dict) or not isinstance(used.get("prompt_tokens"), int):
             return {}
-        told = used.get("completion_tokens")
-        asked, answered = used["prompt_tokens"], told if isinstance(told, int) else 0
+        completion_tokens = used.get("completion_tokens")
+        prompt_tokens, answered = used["prompt_tokens"], completion_tokens if isinstance(completion_tokens, int) else 0
         price = price_of(self._settings, str(answer.get("model_name", "")) if isinstance(answer, Mapping) else "")
-        paid = price.cost_usd(asked, 0), price.cost_usd(0, answered)
-        counted = {"input_tokens": asked, "output_tokens": answered, "total_tokens": asked + answered}
+        paid = price.cost_usd(prompt_tokens, 0), price.cost_usd(0, answered)
+        counted = {"input_tokens": prompt_tokens, "output_tokens": answered, "total_tokens": prompt_tokens + answered}
         costs = {"input_cost": paid[0], "output_cost": paid[1], "total_cost": sum(paid)}
         return {"usage_metadata": {**counted, **costs}}
 
@@ -113,21 +113,24 @@ def view_of(settings: Settings) -> TraceView:
     return TraceView(settings, str(Path.home()), create_secret_anonymizer(extra_rules=rules))
 
 
-def evaluation_told(made: Evaluation) -> dict[str, Any]:
-    """Verdict, findings, times and registers in plain words."""
-    findings = [f"line {f.line}: {f.kind}: {f.message}" for f in made.verdict.findings[:FINDINGS]]
-    found: dict[str, Any] = {
-        "verdict": "accepted" if made.verdict.accepted else f"rejected at {made.verdict.stage}: {made.verdict.code}",
+def evaluation_summary(evaluation: Evaluation) -> dict[str, Any]:
+    """Verdict, findings, times and registers in plain summary."""
+    findings = [f"line {f.line}: {f.kind}: {f.message}" for f in evaluation.verdict.findings[:FINDINGS]]
+    summary: dict[str, Any] = {
+        "verdict": "accepted"
+        if evaluation.verdict.accepted
+        else f"rejected at {evaluation.verdict.stage}: {evaluation.verdict.code}",
         "findings": findings,
-        "tunables": dict(made.tunables),
+        "tunables": dict(evaluation.tunables),
     }
-    if made.geomean_us is not None:
-        found |= {"geomean_us": round(made.geomean_us, 3), "time_kind": made.time_kind}
-        found["times_us"] = {m.case: round(m.time_us, 3) for m in made.measurements}
-    found["registers"] = {
-        r.kernel: {"vgpr": r.vgpr, "lds_bytes": r.lds_bytes, "scratch_bytes": r.scratch_bytes} for r in made.resources
+    if evaluation.geomean_us is not None:
+        summary |= {"geomean_us": round(evaluation.geomean_us, 3), "time_kind": evaluation.time_kind}
+        summary["times_us"] = {m.case: round(m.time_us, 3) for m in evaluation.measurements}
+    summary["registers"] = {
+        r.kernel: {"vgpr": r.vgpr, "lds_bytes": r.lds_bytes, "scratch_bytes": r.scratch_bytes}
+        for r in evaluation.resources
     }
-    return found
+    return summary
 
 
 def is_digest(value: Any) -> bool:

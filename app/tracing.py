@@ -102,9 +102,9 @@ class Traces:
 
 
 @contextlib.contextmanager
-def tracing(settings: Settings, asked: bool) -> Iterator[Traces | None]:
+def tracing(settings: Settings, is_asked: bool) -> Iterator[Traces | None]:
     """Trace the block, or make sure that nothing is sent; enter it before langchain is imported."""
-    if not (asked or settings.tracing):
+    if not (is_asked or settings.tracing):
         for name in _SWITCHES:
             os.environ[name] = "false"
         yield None
@@ -164,16 +164,16 @@ def _export(settings: Settings) -> None:
 
 def _check_open_telemetry() -> None:
     """Refuse OpenTelemetry without its packages: langsmith would post to its own service instead."""
-    wanted = [name for name in _OPEN_TELEMETRY if os.environ.get(name, "").lower() in ("1", "true")]
-    if not wanted:
+    switches = [name for name in _OPEN_TELEMETRY if os.environ.get(name, "").lower() in ("1", "true")]
+    if not switches:
         return
     try:
-        found = importlib.util.find_spec("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+        exporter = importlib.util.find_spec("opentelemetry.exporter.otlp.proto.http.trace_exporter")
     except ModuleNotFoundError:
-        found = None
-    if found is None:
+        exporter = None
+    if exporter is None:
         raise SettingsError(
-            f"{wanted[0]} is set, but the OpenTelemetry packages are not installed; "
+            f"{switches[0]} is set, but the OpenTelemetry packages are not installed; "
             "unset it, or install langsmith with its otel extra"
         )
 

@@ -56,8 +56,8 @@ def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for case in evaluation.cases:
         m = timed.pop(case.name, None) if case.role == "benchmark" else None
-        shown = {"name": case.name, "correct": case.correct, "error": case.error, **time_json(m)}
-        rows.append(shown | _coverage_json(case))
+        row = {"name": case.name, "correct": case.correct, "error": case.error, **time_json(m)}
+        rows.append(row | _coverage_json(case))
     return rows + [{"name": m.case, "correct": None, "error": None, **time_json(m)} for m in timed.values()]
 
 
@@ -101,9 +101,9 @@ def excerpts(findings: Sequence[Finding], source: str, stage: str = "") -> None:
     lines = source.split("\n")
     for finding in findings:
         say()
-        where = f"line {finding.line}: " if finding.line else ""
+        position = f"line {finding.line}: " if finding.line else ""
         say(
-            f"  {where}{_title(finding, stage)}: {finding.message}"
+            f"  {position}{_title(finding, stage)}: {finding.message}"
             + (f" (case {finding.case})" if finding.case else "")
         )
         if finding.line and finding.line <= len(lines):
@@ -115,14 +115,14 @@ def _print_hot_lines(hot: Sequence[HotLine], source: str) -> None:
     lines = source.split("\n")
     rows = []
     for h in hot:
-        said = lines[h.line - 1].strip() if h.line <= len(lines) else ""
+        excerpt = lines[h.line - 1].strip() if h.line <= len(lines) else ""
         costs = ", ".join(
             f"{h.title(name)} {value:,.4g} ({h.shares[name]:.0%})"
             for name, value in h.counters.items()
             if h.shares.get(name, 0.0) >= MIN_SHARE
         )
         if costs:
-            rows.append([f"  {h.line}", h.kernel, costs, said[:EXCERPT]])
+            rows.append([f"  {h.line}", h.kernel, costs, excerpt[:EXCERPT]])
     table(["  line", "kernel", "cost (share of the kernel's)", "source"], rows)
 
 
@@ -135,8 +135,8 @@ def _print_one_sided(evaluation: Evaluation) -> None:
     if evaluation.one_sided:
         say("\nComparisons of data that had one outcome in all that was executed: what follows from the other was not")
         say("judged, and `check --whole` looks further")
-        for one in evaluation.one_sided[:MOST_ONE_SIDED]:
-            say(f"  line {one.line}: {one.text[:WIDE]}")
+        for comparison in evaluation.one_sided[:MOST_ONE_SIDED]:
+            say(f"  line {comparison.line}: {comparison.text[:WIDE]}")
         if (more := len(evaluation.one_sided) - MOST_ONE_SIDED) > 0:
             say(f"  and {more} more")
 
@@ -180,9 +180,9 @@ def _print_cases(evaluation: Evaluation) -> None:
             ]
         )
     table(["  case", "role", "result", "error", ""], rows, right=[3])
-    said = coverage_text(evaluation.cases)
-    if said:
-        say(f"  {said}")
+    coverage = coverage_text(evaluation.cases)
+    if coverage:
+        say(f"  {coverage}")
 
 
 def _result(case: CaseResult) -> str:

@@ -64,11 +64,11 @@ class StoredLiterature:
         with trace("notes", "retriever", inputs={"query": query, "k": k, "arch": arch}) as step:
             hits = self._store.search(query, REACH * k if self._weights else k, arch)
             hits = sorted(hits, key=lambda h: -h.score * self._weights.get(h.passage, 1.0))[:k]
-            shown = [
+            documents = [
                 {"page_content": h.text, "type": "Document", "metadata": {"title": h.title, "source": h.source}}
                 for h in hits
             ]
-            step.end(outputs={"documents": shown})
+            step.end(outputs={"documents": documents})
         return tuple(Quotation(h.passage, h.document, h.title, h.section, h.source, h.text) for h in hits)
 
     def close(self) -> None:
@@ -82,13 +82,13 @@ def make_compiler(settings: Settings, target: str) -> Compiler:
     from sandbox.amdgcn.toolchain import find_toolchain
     from sandbox.target import load_target
 
-    known = load_target(target)
-    if known.vendor != LAB_VENDOR:
+    gpu = load_target(target)
+    if gpu.vendor != LAB_VENDOR:
         raise UsageError(
             f"machine code is shown for AMD GPUs only, and {target} is none; use --target mi300x, "
             "or judge the kernel by `check --on device` where the GPU is"
         )
-    return Compiler(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", known)
+    return Compiler(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", gpu)
 
 
 def make_endpoint(settings: Settings) -> Endpoint:
@@ -143,12 +143,12 @@ def make_author(
     from agents.model.gateway import Gateway
     from agents.scientist.scientist import Scientist
 
-    def told(text: str) -> None:
+    def warn_run(text: str) -> None:
         note(text)
         ledger.event(run.id, "warning", {"message": text}, f"warning:{hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
     endpoint, memory = make_endpoint(settings), make_memory(settings)
-    return Scientist(Gateway(endpoint, ledger, artefacts, meter=meter, memory=memory, tell=told))
+    return Scientist(Gateway(endpoint, ledger, artefacts, meter=meter, memory=memory, tell=warn_run))
 
 
 def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...] = ()) -> Assignment:
@@ -170,8 +170,8 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     shapes = [text for text in str(run.config.get("shapes") or "").split(";") if text]
     task = with_shapes(open_task(settings, run.task, run.target), shapes)
     require_isolation(settings, run.target, run.on)
-    place = str(run.config.get("place") or "")
-    sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=place, run_id=run.id)
+    place_id = str(run.config.get("place") or "")
+    sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=place_id, run_id=run.id)
     require_fence_of(settings, sandbox)
     limits, meter = limits_of(run.config), meter_of(settings, run, ledger)
     explores = limits.explorations > 0 and not isinstance(sandbox, Deferred)
@@ -201,9 +201,9 @@ def make_literature(
 ) -> StoredLiterature:
     """Open the store of the settings as a run reads it; the vectors of its queries count in the run's budget."""
 
-    def paid(asked: EndpointEmbedder) -> PaidEmbedder:
+    def paid(embedder: EndpointEmbedder) -> PaidEmbedder:
         usd = settings.usd_per_million_embedding_tokens / 1e6
-        return PaidEmbedder(asked, run.id, ledger, artefacts, usd, lambda: meter.allowance)
+        return PaidEmbedder(embedder, run.id, ledger, artefacts, usd, lambda: meter.allowance)
 
     return StoredLiterature(make_store(settings, paid), weights_kept(run.config, artefacts))
 
@@ -220,8 +220,8 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
     """Return the limits a run was started with; without tools and explorations where its program knew none."""
     from graph.context import Limits
 
-    known = {f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None}
-    return Limits(**{"tries": 0, "explorations": 0, "answers": 0, "attainable_fraction": 0.0} | known)
+    stated = {f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None}
+    return Limits(**{"tries": 0, "explorations": 0, "answers": 0, "attainable_fraction": 0.0} | stated)
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:
@@ -239,18 +239,18 @@ def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStor
     return ledger, ArtefactStore(settings.runs_folder / "artefacts", ledger)
 
 
-def open_place(place: str) -> tuple[Ledger, ArtefactStore]:
+def open_place(address: str) -> tuple[Ledger, ArtefactStore]:
     """Open the ledger and the artefacts of a database or of a file, made where there are none."""
     from postgres.shared_database import SCHEMES, open_shared, person, refuse_password
     from records.artefacts import ArtefactStore
 
-    if place.startswith(SCHEMES):
-        refuse_password(place)
-        shared = open_shared(SecretStr(place))
+    if address.startswith(SCHEMES):
+        refuse_password(address)
+        shared = open_shared(SecretStr(address))
         return shared, ArtefactStore(None, shared)
-    if "://" in place:
+    if "://" in address:
         raise UsageError("--to is postgresql://USER@HOST:PORT/DATABASE, or the file of a ledger")
-    path = Path(place).expanduser().absolute()
+    path = Path(address).expanduser().absolute()
     path = path / "ledger.db" if path.is_dir() else path
     ledger = Ledger(path, person())
     return ledger, ArtefactStore(path.parent / "artefacts", ledger)

@@ -10,9 +10,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from benchmarks.highlights import README, readme
+from benchmarks.processes import processor
 from benchmarks.registry import BENCHMARKS, Benchmark
 from benchmarks.results import PAGE, ROOT, STORE, Record, figures_in, load, page, save
 from records.files import write_whole
@@ -34,21 +34,16 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-def chosen(wanted: argparse.Namespace) -> list[Benchmark]:
+def chosen(options: argparse.Namespace) -> list[Benchmark]:
     """List the benchmarks to run."""
-    if wanted.only:
-        return [b for b in RUNNABLE if b.name in wanted.only]
-    return [b for b in RUNNABLE if (b.is_fast or not wanted.fast) and (b.stored or not wanted.stored)]
+    if options.only:
+        return [b for b in RUNNABLE if b.name in options.only]
+    return [b for b in RUNNABLE if (b.is_fast or not options.fast) and (b.stored or not options.stored)]
 
 
 def machine() -> str:
     """Name the cores and the processor of this machine."""
-    cores = len(os.sched_getaffinity(0))
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    cores, model = len(os.sched_getaffinity(0)), processor()
     return f"{cores} cores of {'an ' + model if model else 'an unknown processor'}"
 
 
@@ -63,10 +58,10 @@ def run(benchmark: Benchmark, peers: Mapping[str, str]) -> Record | str:
     if peers.get(benchmark.peer):
         argv += [f"--{benchmark.peer}", peers[benchmark.peer]]
     code, output, errors = _output_of(argv)
-    found = figures_in(output)
-    if code not in (0, MISSED) or not found:
+    figures = figures_in(output)
+    if code not in (0, MISSED) or not figures:
         return f"ended with {code}: {(errors or output).strip()[-300:]}"
-    return Record(benchmark.name, machine(), datetime.datetime.now(datetime.UTC).date().isoformat(), found)
+    return Record(benchmark.name, machine(), datetime.datetime.now(datetime.UTC).date().isoformat(), figures)
 
 
 def _output_of(argv: Sequence[str]) -> tuple[int, str, str]:
@@ -117,17 +112,17 @@ def enter(record: Record) -> None:
 
 def main(words: Sequence[str]) -> int:
     """Run what is asked for; the page and its figures are written after each benchmark."""
-    wanted = parser().parse_args(words)
-    if wanted.check:
+    options = parser().parse_args(words)
+    if options.check:
         return check()
-    if wanted.page:
+    if options.page:
         write_page()
         return 0
     failed = 0
-    for benchmark in chosen(wanted):
+    for benchmark in chosen(options):
         print(f"{benchmark.command}  (about {benchmark.minutes:g} min)", flush=True)
         start = time.monotonic()
-        answer = run(benchmark, {"openevolve": wanted.openevolve})
+        answer = run(benchmark, {"openevolve": options.openevolve})
         if isinstance(answer, Record):
             enter(answer)
             missed = [figure["figure"] for figure in answer.figures if figure["met"] is False]

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from app.settings import load_settings
-from benchmarks.coverage import Whole, executed
 from benchmarks.figure import Figure, report
 from benchmarks.kept_rows import KeptRows
+from benchmarks.whole_cases import Whole, executed
 from records.errors import LabError
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -33,23 +33,26 @@ CLOSE = 1.5  # times the roofline
 def winner() -> str:
     """Return the last kernel that the author had checked, which the campaign ends with."""
     rows = map(json.loads, ANSWERS.read_text(encoding="utf-8").splitlines())
-    sources = [asked["source"] for row in rows for name, asked in row["calls"] if name == "check"]
+    sources = [arguments["source"] for row in rows for name, arguments in row["calls"] if name == "check"]
     return str(sources[-1])
 
 
 def figures(times: Mapping[str, tuple[float, float]], executions: Sequence[Whole]) -> list[Figure]:
     """Give each case's predicted time beside the roofline, both in microseconds; and how many were executed whole."""
-    made = [
+    rows = [
         Figure(
             f"author_lab.{TASK}.{case}", time_us, "us, predicted", "the roofline", roof_us, f"<= {CLOSE * roof_us:.4g}"
         )
         for case, (time_us, roof_us) in times.items()
     ]
-    whole = [one for one in executions if not one.is_estimate]
+    executed_whole = [execution for execution in executions if not execution.is_estimate]
     name, unit = f"author_lab.{TASK}.whole", "cases executed and compared whole"
-    made.append(Figure(name, len(whole), unit, "the largest", len(times), f">= {len(times)}"))
-    spent_s, workgroups = sum(one.seconds for one in whole), sum(one.workgroups for one in whole)
-    return [*made, Figure(f"{name}_seconds", spent_s, "s of one thread", "their workgroups", workgroups)]
+    rows.append(Figure(name, len(executed_whole), unit, "the largest", len(times), f">= {len(times)}"))
+    spent_s, workgroups = (
+        sum(execution.seconds for execution in executed_whole),
+        sum(execution.workgroups for execution in executed_whole),
+    )
+    return [*rows, Figure(f"{name}_seconds", spent_s, "s of one thread", "their workgroups", workgroups)]
 
 
 def main() -> int:
@@ -63,13 +66,13 @@ def main() -> int:
     largest = sorted(predicted.measurements, key=lambda m: -m.roofline_us)[:LARGEST]
     cases = [case for case in task.benchmarks if case.name in {m.case for m in largest}]
     lab = MachineLab(toolchain, cache, target, settings.cores)
-    kept = KeptRows("author_lab", [winner()], 0.0)
-    made = kept.collect([(case.name, partial(executed, lab, cache, TASK, case, 0.0, winner())) for case in cases])
-    executions = [Whole(**row) for row in made]
-    for one in executions:
-        print(f"{one.case}: {one.workgroups} workgroups in {one.seconds:.1f} s", flush=True)
+    kept_rows = KeptRows("author_lab", [winner()], 0.0)
+    rows = kept_rows.collect([(case.name, partial(executed, lab, cache, TASK, case, 0.0, winner())) for case in cases])
+    executions = [Whole(**row) for row in rows]
+    for execution in executions:
+        print(f"{execution.case}: {execution.workgroups} workgroups in {execution.seconds:.1f} s", flush=True)
     times = {m.case: (m.time_us, m.roofline_us) for m in largest}
-    return kept.code(report("A kernel by an author with tools, in the lab", figures(times, executions)))
+    return kept_rows.code(report("A kernel by an author with tools, in the lab", figures(times, executions)))
 
 
 if __name__ == "__main__":

@@ -61,8 +61,8 @@ def main_graph(candidates: int) -> StateGraph[Main, None, Main, Main]:
     inner = experiment()
 
     def run(state: Inner) -> dict[str, Any]:
-        own = {"configurable": {**get_config().get("configurable", {}), "__pregel_durability": "async"}}
-        return {"outcomes": inner.invoke(state, own)["outcomes"]}
+        config = {"configurable": {**get_config().get("configurable", {}), "__pregel_durability": "async"}}
+        return {"outcomes": inner.invoke(state, config)["outcomes"]}
 
     def fan_out(state: Main) -> list[Send]:
         names = (f"g{state['generation']:03d}-e{slot}" for slot in range(PICKS))

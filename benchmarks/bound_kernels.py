@@ -48,12 +48,14 @@ class Bound:
             name: file.device.allocate(prod(shape) * DTYPE_BYTES[dtype])
             for name, (dtype, shape) in plan.workspaces.items()
         }
-        known = {**buffers, **self.workspaces}
+        memory = {**buffers, **self.workspaces}
         self.launches = []
         for launch in plan.launches:
             kernel = file.module.kernel(file.symbols.get(launch.kernel, launch.kernel))
             kernel.allow_dynamic(launch.lds_bytes)
-            self.launches.append(kernel.prepared(launch.grid, launch.block, launch.lds_bytes, arguments(launch, known)))
+            self.launches.append(
+                kernel.prepared(launch.grid, launch.block, launch.lds_bytes, arguments(launch, memory))
+            )
 
     def __call__(self) -> None:
         """Launch all, on the default stream."""
@@ -69,25 +71,25 @@ class Bound:
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
     """List the kernel's arguments."""
     types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
-    made: list[Argument] = []
+    bound: list[Argument] = []
     for a in launch.args:
         if isinstance(a, BufferArg):
-            made.append(buffers[a.name])
+            bound.append(buffers[a.name])
         elif isinstance(a, ScalarArg):
-            made.append(types.get(a.dtype, ctypes.c_int)(a.value))
+            bound.append(types.get(a.dtype, ctypes.c_int)(a.value))
         else:
             raise TypeError("a benchmark's kernels take buffers and scalars only")
-    return made
+    return bound
 
 
 def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, DeviceMemory]:
     """Allocate device memory for inputs, which are copied, and outputs."""
-    made = {}
+    buffers = {}
     for spec in (*task.inputs, *task.outputs):
-        made[spec.name] = device.allocate(prod(task.shape_of(spec, case)) * DTYPE_BYTES[spec.dtype])
+        buffers[spec.name] = device.allocate(prod(task.shape_of(spec, case)) * DTYPE_BYTES[spec.dtype])
         if spec.name in inputs:
-            made[spec.name].write(np.ravel(inputs[spec.name], order=order(spec)))
-    return made
+            buffers[spec.name].write(np.ravel(inputs[spec.name], order=order(spec)))
+    return buffers
 
 
 def order(spec: TensorSpec) -> Any:

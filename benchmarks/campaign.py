@@ -24,6 +24,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from agents.author import Idea, Specimen, Step
+from benchmarks.packed import read_text
 from benchmarks.scripted_loop import Forgetful, resident_bytes
 from benchmarks.simulated import TARGET, TASK, SimulatedEvaluator, linked, opened, source_of
 from graph import Limits
@@ -40,7 +41,7 @@ DATA = Path(__file__).parent / "data" / "throughput_h200.json"
 
 def recorded() -> list[float]:
     """Read the seconds that candidates of the stored mix took on an H200."""
-    rows = json.loads(DATA.read_text(encoding="utf-8"))["rows"]
+    rows = json.loads(read_text(DATA))["rows"]
     return [row["ended_s"] - row["began_s"] for row in rows]
 
 
@@ -48,7 +49,7 @@ class Script:
     """Ideas and kernels of a campaign: each kernel's file says its time and how long a station takes for it."""
 
     def __init__(self, picks: int, seconds: float, hasten: float = 1.0) -> None:
-        self._picks, self._durations = picks, [seconds] if seconds else [each / hasten for each in recorded()]
+        self._picks, self._durations = picks, [seconds] if seconds else [duration / hasten for duration in recorded()]
 
     def ideas(self, generation: int) -> Sequence[Idea]:
         """Propose as many ideas as there are picks."""
@@ -68,38 +69,41 @@ def summary(ledger: Ledger) -> list[list[Any]]:
     return sorted([a.id, a.status, a.geomean_us, a.evaluation_key] for a in ledger.attempts(run.id))
 
 
-def campaign(folder: Path, asked: argparse.Namespace) -> None:
+def campaign(folder: Path, options: argparse.Namespace) -> None:
     """Drive the run to its end."""
     folder.mkdir(parents=True, exist_ok=True)
-    script, task = Script(asked.picks, asked.seconds, asked.hasten), load_task(TASK, TARGET)
-    generations = -(-asked.candidates // asked.picks)
+    script, task = Script(options.picks, options.seconds, options.hasten), load_task(TASK, TARGET)
+    generations = -(-options.candidates // options.picks)
     limits = Limits(
-        generations=generations, picks=asked.picks, stagnation=generations, roofline_fraction=2e9, explorations=0,
+        generations=generations, picks=options.picks, stagnation=generations, roofline_fraction=2e9, explorations=0,
         tunings=1, ablations=0, answers=0, attainable_fraction=0.0, dispatch=False, memory_tokens=0,
     )  # fmt: skip
     context = table_context(folder, task, Forgetful(script.ideas, script.write), limits)
-    link = None if asked.local else linked(folder, asked.gpus, asked.address)
+    link = None if options.local else linked(folder, options.gpus, options.address)
     sandbox: Any = (
         SimulatedEvaluator(load_target(TARGET), sleeps=False)
         if link is None
-        else opened(link, folder, max(1, asked.gpus))
+        else opened(link, folder, max(1, options.gpus))
     )
-    place: Path | Checkpoints = folder / "checkpoint.db"
-    if asked.database:
+    checkpoint: Path | Checkpoints = folder / "checkpoint.db"
+    if options.database:
         context.ledger.close()
-        ledger, place = open_shared(SecretStr(asked.database)), partial(open_checkpoints, SecretStr(asked.database))
+        ledger, checkpoint = (
+            open_shared(SecretStr(options.database)),
+            partial(open_checkpoints, SecretStr(options.database)),
+        )
         context = replace(context, ledger=ledger, artefacts=ArtefactStore(None, ledger))
     context = replace(context, run=replace(context.run, target=TARGET), sandbox=sandbox)
     began = time.perf_counter()
 
     def progress(event: Mapping[str, Any]) -> None:
         if event["event"] == "generation":
-            done = (int(event["generation"]) - 1) * asked.picks
-            row = {"candidates": done, "cpu_s": time.process_time(), "wall_s": time.perf_counter() - began}
+            candidates = (int(event["generation"]) - 1) * options.picks
+            row = {"candidates": candidates, "cpu_s": time.process_time(), "wall_s": time.perf_counter() - began}
             print(json.dumps({**row, "rss_bytes": resident_bytes()}), flush=True)
 
     try:
-        drive(context, place, progress, asked.picks)
+        drive(context, checkpoint, progress, options.picks)
         print(json.dumps({"ended": True, "wall_s": time.perf_counter() - began}), flush=True)
     finally:
         context.ledger.close()

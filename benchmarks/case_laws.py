@@ -135,7 +135,9 @@ def main(words: Sequence[str]) -> int:
     KERNELS.extend(wrong_kernels(names))
     trials = range(first := int(number(words, "--first", 0)), first + int(number(words, "--trials", 1)))
     groups = [tuple(group) for _, group in groupby(range(len(KERNELS)), lambda index: KERNELS[index][1].digest)]
-    jobs = [(trial, group[at : at + 8]) for trial in trials for group in groups for at in range(0, len(group), 8)]
+    jobs = [
+        (trial, group[start : start + 8]) for trial in trials for group in groups for start in range(0, len(group), 8)
+    ]
     rows = list[Row]()
     with get_context("fork").Pool(int(number(words, "--jobs", 1)), maxtasksperchild=1) as pool:
         for judged_rows in pool.imap_unordered(judged, jobs, 1):

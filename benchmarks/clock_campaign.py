@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.clock_candidates import ClockCandidate
 from benchmarks.clock_times import TimedCandidate, predicted_by, read_options, store_both, timed
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
 from benchmarks.verdict_rate import ROOT
 from records.ranking import LEAST_GAIN
 from sandbox.candidate.prepare import prepare
@@ -70,24 +70,24 @@ def load_steps(folder: Path = FOLDER) -> list[CampaignStep]:
 def tried_candidates(steps: Sequence[CampaignStep], folder: Path = FOLDER) -> Iterator[tuple[ClockCandidate, ...]]:
     """Give the kernel that each step is tried on and the kernel it leads to; right steps are kept."""
     source, task = (folder / "seed.hip").read_text(encoding="utf-8"), load_task(folder)
-    held: Mapping[str, int] = prepare(source, task).tunables
+    choice: Mapping[str, int] = prepare(source, task).tunables
     for step in steps:
-        choices = held, {**held, **step.change}
-        place = str(folder.relative_to(ROOT))
-        yield tuple(ClockCandidate(task.name, "seed.hip", "", source, choice, place) for choice in choices)
-        held = choices[step.take]
+        choices = choice, {**choice, **step.change}
+        relative = str(folder.relative_to(ROOT))
+        yield tuple(ClockCandidate(task.name, "seed.hip", "", source, choice, relative) for choice in choices)
+        choice = choices[step.take]
 
 
 def table(tried: Sequence[TriedStep]) -> Iterator[str]:
     """Give the table of steps, a row each."""
     yield "| step | on CDNA 3 | bound | | expected time | | why |"
     yield "|---|---|--:|---|--:|---|---|"
-    for each in tried:
-        cells = [each.step.name, _decision(each.step.take)]
-        for name, is_taken in (("bound_us", each.is_taken_before), ("expected_us", each.is_taken_now)):
-            base, changed = getattr(each.base, name), getattr(each.changed, name)
+    for row in tried:
+        cells = [row.step.name, _decision(row.step.take)]
+        for name, is_taken in (("bound_us", row.is_taken_before), ("expected_us", row.is_taken_now)):
+            base, changed = getattr(row.base, name), getattr(row.changed, name)
             cells += [f"{base:.0f} → {changed:.0f}", _decision(is_taken)]
-        yield f"| {' | '.join([*cells, each.step.why])} |"
+        yield f"| {' | '.join([*cells, row.step.why])} |"
 
 
 def _decision(is_taken: bool) -> str:
@@ -96,8 +96,8 @@ def _decision(is_taken: bool) -> str:
 
 def figures(tried: Sequence[TriedStep]) -> list[Figure]:
     """Give how many steps today's clock decides as CDNA 3 does, and the earlier one."""
-    now = sum(each.is_taken_now == each.step.take for each in tried)
-    before = sum(each.is_taken_before == each.step.take for each in tried)
+    now = sum(row.is_taken_now == row.step.take for row in tried)
+    before = sum(row.is_taken_before == row.step.take for row in tried)
     return [Figure("clock_campaign.right", now, "steps", "by the bound", before, f">= {len(tried)}")]
 
 
@@ -105,11 +105,11 @@ def main() -> int:
     """Print the table and the figures, or store what a clock says."""
     chosen, steps = read_options(sys.argv[1:], __doc__), load_steps()
     pairs = list(tried_candidates(steps))
-    asked = list({each.key: each for pair in pairs for each in pair}.values())
+    candidates = list({candidate.key: candidate for pair in pairs for candidate in pair}.values())
     if chosen.before or chosen.after:
-        store_both((BEFORE if chosen.before else None, AFTER if chosen.after else None), asked)
+        store_both((BEFORE if chosen.before else None, AFTER if chosen.after else None), candidates)
         return 0
-    times = {each.candidate.key: each for each in timed(asked, BEFORE, AFTER)}
+    times = {candidate.candidate.key: candidate for candidate in timed(candidates, BEFORE, AFTER)}
     error = load_target("mi300x").clock["error"]
     tried = [
         TriedStep(step, times[base.key], times[changed.key], error)

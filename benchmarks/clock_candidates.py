@@ -45,15 +45,15 @@ class ClockCandidate:
 
 def lab_tasks(target: Target) -> list[Task]:
     """All shipped tasks that are for this target."""
-    known = [load_task(name) for name in task_names()]
-    return [load_task(task.name, target.name) for task in known if target.name in task.targets]
+    tasks = [load_task(name) for name in task_names()]
+    return [load_task(task.name, target.name) for task in tasks if target.name in task.targets]
 
 
 def candidates(task: Task, target: Target) -> list[ClockCandidate]:
     """All kernels of a task, each once; of its seeds the last is the tuned one, which the moves are applied to."""
-    several = [each for path in task.seeds for each in _choices(path, task)]
+    several = [candidate for path in task.seeds for candidate in _choices(path, task)]
     several += _moved(task.seeds[-1], task, target)
-    return list({each.key: each for each in several}.values())
+    return list({candidate.key: candidate for candidate in several}.values())
 
 
 def _choices(path: Path, task: Task) -> list[ClockCandidate]:
@@ -78,4 +78,4 @@ def _moved(path: Path, task: Task, target: Target) -> list[ClockCandidate]:
 def shipped_key(some: Sequence[ClockCandidate]) -> str:
     """Give the key of the tuned seed of one task's candidates with its defaults: the first choice of the last seed."""
     seed = some[-1].seed
-    return next(each.key for each in some if each.seed == seed and not each.move)
+    return next(candidate.key for candidate in some if candidate.seed == seed and not candidate.move)

@@ -28,13 +28,15 @@ def main(folder: str, compiler: str) -> int:
     Path(folder).mkdir(parents=True, exist_ok=True)
     evaluator = LabEvaluator(find_toolchain(Path(compiler)), Path(folder), load_target(TARGET), seed=0)
     for line in sys.stdin:
-        asked = json.loads(line)
-        done = evaluator.estimate(evaluator.prepare(asked["source"], load(asked["task"], TARGET), asked["choice"]))
-        accepted = done.verdict.accepted
+        request = json.loads(line)
+        evaluation = evaluator.estimate(
+            evaluator.prepare(request["source"], load(request["task"], TARGET), request["choice"])
+        )
+        accepted = evaluation.verdict.accepted
         answer = {
-            "time_us": done.geomean_us if accepted else None,
-            "rank_us": done.rank_us if accepted else None,
-            "message": "" if accepted else done.verdict.findings[0].message,
+            "time_us": evaluation.geomean_us if accepted else None,
+            "rank_us": evaluation.rank_us if accepted else None,
+            "message": "" if accepted else evaluation.verdict.findings[0].message,
         }
         print(json.dumps(answer), flush=True)
     return 0

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from app.settings import load_settings
 from benchmarks.clock_candidates import ClockCandidate
+from benchmarks.packed import located, read_text, write_text
 from benchmarks.verdict_rate import ROOT, checkout
 from records.errors import LabError
-from records.files import write_whole
 
 COMMIT = "37c6877d"  # the last commit that ranked by bounds
 CHILD = Path(__file__).with_name("clock_estimates.py")
@@ -67,9 +67,9 @@ def clock_digest(root: Path) -> str:
 
 def stored_times(file: Path) -> dict[str, ClockTime]:
     """Read a stored table by the keys of its candidates."""
-    if not file.is_file():
+    if not located(file).is_file():
         return {}
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    rows = csv.DictReader(read_text(file).splitlines(), delimiter="\t")
     return {row["key"]: ClockTime(row["clock"], _time(row["time_us"]), _time(row["rank_us"])) for row in rows}
 
 
@@ -94,8 +94,8 @@ class EstimatingChild:
         """Predict one candidate's times; LabError when the process has ended."""
         assert self._process.stdin is not None and self._process.stdout is not None
         task = str(ROOT / candidate.folder) if candidate.folder else candidate.task
-        asked = {"task": task, "source": candidate.source, "choice": dict(candidate.choice)}
-        print(json.dumps(asked), file=self._process.stdin, flush=True)
+        request = {"task": task, "source": candidate.source, "choice": dict(candidate.choice)}
+        print(json.dumps(request), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:
             raise LabError(f"the estimates ended at {candidate.label} of {candidate.task}; see their standard error")
@@ -109,47 +109,47 @@ class EstimatingChild:
         self._process.communicate()
 
 
-def store_times(file: Path, asked: Sequence[ClockCandidate], root: Path, cache: Path) -> None:
+def store_times(file: Path, candidates: Sequence[ClockCandidate], root: Path, cache: Path) -> None:
     """Ask a checkout's clock for what is not stored of it; the file then holds what is asked, and nothing else."""
     clock = clock_digest(root)
-    known = {key: time for key, time in stored_times(file).items() if time.clock == clock}
-    missing = [each for each in asked if each.key not in known]
+    times = {key: time for key, time in stored_times(file).items() if time.clock == clock}
+    missing = [candidate for candidate in candidates if candidate.key not in times]
     if missing:
         child = EstimatingChild(root, cache)
-        for number, each in enumerate(missing, 1):
-            known[each.key] = child.ask(each)
-            print(f"{number} of {len(missing)}: {each.task} {each.label}", file=sys.stderr, flush=True)
+        for number, candidate in enumerate(missing, 1):
+            times[candidate.key] = child.ask(candidate)
+            print(f"{number} of {len(missing)}: {candidate.task} {candidate.label}", file=sys.stderr, flush=True)
             if number % EVERY == 0:
-                _write(file, asked, known)
+                _write(file, candidates, times)
         child.close()
-    _write(file, asked, known)
+    _write(file, candidates, times)
 
 
-def store_both(files: tuple[Path | None, Path | None], asked: Sequence[ClockCandidate]) -> None:
+def store_both(files: tuple[Path | None, Path | None], candidates: Sequence[ClockCandidate]) -> None:
     """Store what the earlier clock and today's say, each in its file; nothing where there is none."""
     before, after = files
     with tempfile.TemporaryDirectory() as folder:
         if before:
-            store_times(before, asked, checkout(COMMIT, Path(folder)), Path(folder) / "cache")
+            store_times(before, candidates, checkout(COMMIT, Path(folder)), Path(folder) / "cache")
         if after:
-            store_times(after, asked, ROOT, Path(folder) / "cache")
+            store_times(after, candidates, ROOT, Path(folder) / "cache")
 
 
-def timed(asked: Sequence[ClockCandidate], before: Path, after: Path) -> list[TimedCandidate]:
+def timed(candidates: Sequence[ClockCandidate], before: Path, after: Path) -> list[TimedCandidate]:
     """Pair candidates with their stored times; LabError names the option where one is missing."""
     earlier, today = stored_times(before), stored_times(after)
-    for option, known in (("--before", earlier), ("--after", today)):
-        missing = [each for each in asked if each.key not in known]
+    for option, times in (("--before", earlier), ("--after", today)):
+        missing = [candidate for candidate in candidates if candidate.key not in times]
         if missing:
             first = f"{missing[0].task} {missing[0].label}"
             raise LabError(f"{len(missing)} candidates have no stored time, the first is {first}; run {option}")
-    return [TimedCandidate(each, earlier[each.key], today[each.key]) for each in asked]
+    return [TimedCandidate(candidate, earlier[candidate.key], today[candidate.key]) for candidate in candidates]
 
 
 def predicted_by(some: Sequence[TimedCandidate], files: tuple[Path, Path]) -> str:
     """Say what times were predicted by: digests of both labs and of the stored tables."""
-    before, after = ({getattr(each, name).clock for each in some} for name in ("before", "after"))
-    tables = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    before, after = ({getattr(candidate, name).clock for candidate in some} for name in ("before", "after"))
+    tables = hashlib.sha256("".join(map(read_text, files)).encode()).hexdigest()[:12]
     today = "as it is" if after == {clock_digest(ROOT)} else "since changed: run --after"
     return f"labs {' '.join(sorted(before))} and {' '.join(sorted(after))} ({today}), stored times {tables}"
 
@@ -162,13 +162,13 @@ def read_options(arguments: Sequence[str], description: str | None) -> argparse.
     return parser.parse_args(arguments)
 
 
-def _write(file: Path, asked: Sequence[ClockCandidate], known: Mapping[str, ClockTime]) -> None:
+def _write(file: Path, candidates: Sequence[ClockCandidate], by_key: Mapping[str, ClockTime]) -> None:
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     writer.writerow(FIELDS)
-    for each in asked:
-        if each.key in known:
-            time = known[each.key]
+    for candidate in candidates:
+        if candidate.key in by_key:
+            time = by_key[candidate.key]
             times = ("" if value is None else f"{value:.6g}" for value in (time.time_us, time.rank_us))
-            writer.writerow((each.task, each.key, time.clock, *times, each.label))
-    write_whole(file, text.getvalue().encode(), is_public=True)
+            writer.writerow((candidate.task, candidate.key, time.clock, *times, candidate.label))
+    write_text(file, text.getvalue())

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from benchmarks.clock_candidates import ClockCandidate, candidates, lab_tasks, shipped_key
 from benchmarks.clock_times import TimedCandidate, predicted_by, read_options, store_both, timed
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
 from records.errors import LabError
 from sandbox.target import load_target
 
@@ -56,9 +56,11 @@ class Winners:
 def winners(some: Sequence[TimedCandidate], seed: str) -> Winners:
     """Choose by both clocks among the candidates of one task; `seed` is the key of its tuned seed."""
     task = some[0].candidate.task
-    shipped = next(each for each in some if each.candidate.key == seed)
-    earlier = min(some, key=lambda each: (each.bound_us, each.before.rank_us or 0.0))  # as its tuner ranked
-    today = min(some, key=lambda each: each.expected_us)
+    shipped = next(candidate for candidate in some if candidate.candidate.key == seed)
+    earlier = min(
+        some, key=lambda candidate: (candidate.bound_us, candidate.before.rank_us or 0.0)
+    )  # as its tuner ranked
+    today = min(some, key=lambda candidate: candidate.expected_us)
     if math.inf in (shipped.expected_us, earlier.expected_us, earlier.bound_us):
         raise LabError(f"{task}: a clock refuses the tuned seed or the earlier choice")
     return Winners(task, earlier, today, shipped)
@@ -68,22 +70,22 @@ def table(tasks: Sequence[Winners]) -> Iterator[str]:
     """Give the table of tasks, a row each."""
     yield "| task | choice before | bound then | expected | choice now | bound then | expected | gain | seed |"
     yield "|---|---|--:|--:|---|--:|--:|--:|--:|"
-    for each in tasks:
-        cells = [each.task]
-        for choice in (each.before, each.after):
+    for winner in tasks:
+        cells = [winner.task]
+        for choice in (winner.before, winner.after):
             bound = choice.before.time_us
-            shown = "refused" if bound is None else f"{bound:.4g}"
-            cells += [f"`{choice.candidate.label}`", shown, f"{choice.expected_us:.4g}"]
-        plain = " (plain)" if each.is_plain else ""
-        yield f"| {' | '.join(cells)} | {each.gain:.2f} | {each.seed_loss:.2f}{plain} |"
+            bound_text = "refused" if bound is None else f"{bound:.4g}"
+            cells += [f"`{choice.candidate.label}`", bound_text, f"{choice.expected_us:.4g}"]
+        plain = " (plain)" if winner.is_plain else ""
+        yield f"| {' | '.join(cells)} | {winner.gain:.2f} | {winner.seed_loss:.2f}{plain} |"
 
 
 def figures(tasks: Sequence[Winners], error: float) -> list[Figure]:
     """Give how many choices changed, what that is worth, and how many tuned seeds lose."""
-    name, losing = "clock_winners", [each for each in tasks if each.seed_loss > 1 + error and not each.is_plain]
-    changed = [each for each in tasks if each.gain > 1 + error]
-    tuned = sum(not each.is_plain for each in tasks)
-    gain = statistics.geometric_mean([each.gain for each in tasks])
+    name, losing = "clock_winners", [winner for winner in tasks if winner.seed_loss > 1 + error and not winner.is_plain]
+    changed = [winner for winner in tasks if winner.gain > 1 + error]
+    tuned = sum(not winner.is_plain for winner in tasks)
+    gain = statistics.geometric_mean([winner.gain for winner in tasks])
     return [
         Figure(f"{name}.changed", len(changed), "tasks with a faster choice", "tasks", len(tasks)),
         Figure(f"{name}.gain", gain, "times the expected speed", "the most of a task", max(e.gain for e in tasks)),
@@ -95,13 +97,13 @@ def main() -> int:
     """Print the table and the figures, or store what a clock says."""
     chosen, target = read_options(sys.argv[1:], __doc__), load_target("mi300x")
     tasks: Mapping[str, list[ClockCandidate]] = {t.name: candidates(t, target) for t in lab_tasks(target)}
-    asked = [each for some in tasks.values() for each in some]
+    every_candidate = [candidate for some in tasks.values() for candidate in some]
     if chosen.before or chosen.after:
-        store_both((BEFORE if chosen.before else None, AFTER if chosen.after else None), asked)
+        store_both((BEFORE if chosen.before else None, AFTER if chosen.after else None), every_candidate)
         return 0
-    pairs = timed(asked, BEFORE, AFTER)
+    pairs = timed(every_candidate, BEFORE, AFTER)
     choices = [
-        winners([each for each in pairs if each.candidate.task == name], shipped_key(some))
+        winners([candidate for candidate in pairs if candidate.candidate.task == name], shipped_key(some))
         for name, some in tasks.items()
     ]
     print("\n".join(table(choices)))

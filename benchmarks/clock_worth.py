@@ -4,7 +4,7 @@
 family by figures that were fitted without it. Beside each figure stands the goal, and for the order and the choice the
 same of the bound. Points of the same work are those of one family, device and shape; their order counts where the
 slowest takes at least twice as long as the fastest. Beside ours stand the times that MGPUSim's authors publish as their
-simulator's.
+simulator's. `gzip -9n` packs the tables that the two programs write.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from benchmarks.clock.plot import write_plot
 from benchmarks.clock.points import Point
 from benchmarks.clock.statistics import regret, spearman
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
+from benchmarks.packed import read_text
 
 FILE = DATA / "clock.tsv"
 LEFT_OUT = DATA / "clock_left_out.tsv"
@@ -52,7 +53,7 @@ class StoredPoint:
 
 def stored_points(path: Path = FILE) -> list[StoredPoint]:
     """Read a stored table; points that could not be predicted are left out."""
-    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    rows = csv.DictReader(read_text(path).splitlines(), delimiter="\t")
     times = ("measured_us", "expected_us", "bound_us")
     return [
         StoredPoint(row["family"], row["device"], row["dims"], *(float(row[name]) for name in times))
@@ -101,9 +102,9 @@ def _bound_error(point: StoredPoint) -> float:
 def beside_mgpusim(points: Iterable[StoredPoint]) -> list[Figure]:
     """Give the error of MGPUSim's points beside the error of the times that its authors publish."""
     published = published_predictions()
-    known = [(p, published[p.family, p.dims]) for p in points if (p.family, p.dims) in published]
-    theirs = median(abs(time_us - p.measured_us) / p.measured_us for p, time_us in known)
-    return [Figure("clock.mgpusim_rows.error", median(p.error for p, _ in known), "", "MGPUSim's", theirs, "<= 0.15")]
+    pairs = [(p, published[p.family, p.dims]) for p in points if (p.family, p.dims) in published]
+    theirs = median(abs(time_us - p.measured_us) / p.measured_us for p, time_us in pairs)
+    return [Figure("clock.mgpusim_rows.error", median(p.error for p, _ in pairs), "", "MGPUSim's", theirs, "<= 0.15")]
 
 
 def family_table(points: Sequence[StoredPoint], left_out: Sequence[StoredPoint]) -> list[str]:
@@ -113,11 +114,11 @@ def family_table(points: Sequence[StoredPoint], left_out: Sequence[StoredPoint])
         "|---|---|--:|--:|--:|--:|--:|",
     ]
     for family in sorted({p.family for p in points}):
-        known, without = ([p for p in some if p.family == family] for some in (points, left_out))
-        ratio = median(p.expected_us / p.measured_us for p in known)
-        order = spearman([p.expected_us for p in known], [p.measured_us for p in known])
-        errors = [f"{median(p.error for p in some):.2f}" for some in (known, without)]
-        lines.append(f"|{'|'.join([family, known[0].device, str(len(known)), f'{ratio:.2f}', *errors])}|{order:.2f}|")
+        fitted, without = ([p for p in some if p.family == family] for some in (points, left_out))
+        ratio = median(p.expected_us / p.measured_us for p in fitted)
+        order = spearman([p.expected_us for p in fitted], [p.measured_us for p in fitted])
+        errors = [f"{median(p.error for p in some):.2f}" for some in (fitted, without)]
+        lines.append(f"|{'|'.join([family, fitted[0].device, str(len(fitted)), f'{ratio:.2f}', *errors])}|{order:.2f}|")
     return lines
 
 
@@ -139,10 +140,10 @@ def main() -> int:
     points, left_out = stored_points(), stored_points(LEFT_OUT)
     write_plot(PLOT, plotted(points))
     print("\n".join(family_table(points, left_out)))
-    digest = hashlib.sha256(FILE.read_bytes() + LEFT_OUT.read_bytes()).hexdigest()[:12]
-    found = [figure for name, some in (("shipped", points), ("left_out", left_out)) for figure in figures(some, name)]
-    found += beside_mgpusim(points)
-    return report(f"What predicted times are worth ({len(points)} points, digest {digest})", found)
+    digest = hashlib.sha256((read_text(FILE) + read_text(LEFT_OUT)).encode()).hexdigest()[:12]
+    rows = [figure for name, some in (("shipped", points), ("left_out", left_out)) for figure in figures(some, name)]
+    rows += beside_mgpusim(points)
+    return report(f"What predicted times are worth ({len(points)} points, digest {digest})", rows)
 
 
 if __name__ == "__main__":

@@ -11,22 +11,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.folders import DATA
+from benchmarks.packed import located, read_text
+
 _QUERY = "name,driver_version,clocks.max.sm,memory.total"
-
-
-DATA = Path(__file__).parent / "data"
 
 
 def stored(name: str, collector: str) -> dict[str, Any]:
     """Read a collector's stored data; the program ends with one sentence where there are none yet."""
-    path = DATA / name
+    path = located(DATA / name)
     if not path.is_file():
         sys.exit(
             f"{name} is not in benchmarks/data: it has not been measured yet; run `{collector}` on a machine "
             "with the GPU and put the file there"
         )
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    data: dict[str, Any] = json.loads(read_text(path))
+    return data
 
 
 class Collection:
@@ -56,7 +56,7 @@ class Collection:
 def machine() -> dict[str, str]:
     """Name device and driver as nvidia-smi does; empty where there is none."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"],
             capture_output=True,
             text=True,
@@ -65,7 +65,7 @@ def machine() -> dict[str, str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return {"device": "", "driver": ""}
-    words = [w.strip() for w in (done.stdout.splitlines() or [""])[0].split(",")]
+    words = [w.strip() for w in (process.stdout.splitlines() or [""])[0].split(",")]
     return {"device": words[0], "driver": words[1] if len(words) > 1 else "", "python": sys.version.split()[0]}
 
 
@@ -78,3 +78,18 @@ def quantile(values: Sequence[float], share: float) -> float:
     """Return the value at this share of the sorted ones; nan of nothing."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+
+def upper_bound(rejected: int, trials: int) -> float:
+    """Return the largest rate that leaves so few rejections a chance of 5 % (Clopper and Pearson, one-sided)."""
+    if rejected >= trials:
+        return 1.0
+    low, high = rejected / trials, 1.0
+    for _ in range(60):
+        rate = (low + high) / 2
+        chance, term = 0.0, (1 - rate) ** trials
+        for count in range(rejected + 1):
+            chance += term
+            term *= (trials - count) / (count + 1) * rate / (1 - rate) if rate < 1 else 0.0
+        low, high = (rate, high) if chance > 0.05 else (low, rate)
+    return high

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "compile_rate_h200.json"
-DATA = Path(__file__).parent / "data"
 IN_TURN_S, INLINE_S = 120.0, 100.0  # what the first three may take together, and the last
 CORES = 2
 FAULTS = (ScientistError, ValueError, OSError, RuntimeError, ImportError)
@@ -54,9 +53,9 @@ def seconds_of(work: Callable[[Job], object], job: Job) -> float:
 
 def in_turn(
     c: Collection,
-    found: dict[str, Any],
+    results: dict[str, Any],
     makers: Mapping[str, Callable[[], Callable[[Job], None]]],
-    these: Sequence[Job],
+    jobs: Sequence[Job],
     limit_s: float,
 ) -> None:
     """Try every way with one kernel, then with the next, until the time is up; one that fails leaves its reason.
@@ -71,22 +70,22 @@ def in_turn(
             yield
         except FAULTS as error:
             works.pop(name, None)
-            found[name] = {"failed": f"{type(error).__name__}: {str(error)[-600:]}"}
-            c.say(f"{name} failed: {found[name]['failed']}")
+            results[name] = {"failed": f"{type(error).__name__}: {str(error)[-600:]}"}
+            c.say(f"{name} failed: {results[name]['failed']}")
 
     for name, make in makers.items():
         with excused(name):
-            found[name], works[name] = {"cold_s": []}, make()
-    for job in these:
+            results[name], works[name] = {"cold_s": []}, make()
+    for job in jobs:
         turn = time.monotonic()
         if turn - started + longest > min(limit_s, c.left_s()):
             break
         for name, work in list(works.items()):
             with excused(name):
-                found[name]["cold_s"].append(seconds_of(work, job))
+                results[name]["cold_s"].append(seconds_of(work, job))
         longest = max(longest, time.monotonic() - turn)
     for name in works:
-        cold = found[name]["cold_s"]
+        cold = results[name]["cold_s"]
         c.say(f"{name}: {len(cold)} kernels, median {statistics.median(cold or [math.nan]):.4f} s")
 
 
@@ -102,7 +101,7 @@ def judged(compiler: GpuCompiler) -> Callable[[Job], None]:
     return work
 
 
-def on_two_cores(these: Sequence[Job]) -> dict[str, Any]:
+def on_two_cores(jobs: Sequence[Job]) -> dict[str, Any]:
     """Compile all at once on two cores, from an empty cache."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:CORES])  # before the workers start: they inherit it
@@ -111,12 +110,12 @@ def on_two_cores(these: Sequence[Job]) -> dict[str, Any]:
             compiler = GpuCompiler(load_target(TARGET), Path(folder), workers=CORES)
             wait([compiler.submit(warm_up(i).candidate, {}) for i in range(CORES)])
             before = time.perf_counter()
-            done = [f.result() for f in [compiler.submit(j.candidate, j.tunables) for j in these]]
+            builds = [f.result() for f in [compiler.submit(j.candidate, j.tunables) for j in jobs]]
             passed = time.perf_counter() - before
             compiler.close()
     finally:
         os.sched_setaffinity(0, allowed)
-    return {"two_cores_s": passed, "two_cores_right": sum(not build.findings for build in done)}
+    return {"two_cores_s": passed, "two_cores_right": sum(not build.findings for build in builds)}
 
 
 def plain(compiler: Nvrtc | Nvcc) -> Callable[[Job], None]:
@@ -126,9 +125,9 @@ def plain(compiler: Nvrtc | Nvcc) -> Callable[[Job], None]:
 
     def work(job: Job) -> None:
         options = [*dialect.options, *(f"-D{k}={v}" for k, v in job.tunables.items())]
-        made = compiler.compile(spell(kind, job.candidate.source), "kernel.cu", arch, options, dialect.headers)
-        if made.image is None:
-            raise ValueError(f"{kind} does not compile {job.name}: {made.log[-300:]}")
+        build = compiler.compile(spell(kind, job.candidate.source), "kernel.cu", arch, options, dialect.headers)
+        if build.image is None:
+            raise ValueError(f"{kind} does not compile {job.name}: {build.log[-300:]}")
 
     work(warm_up(0))
     return work
@@ -165,29 +164,29 @@ def inline() -> Callable[[Job], None]:
 
 def collect(out: Path, seconds: float) -> int:
     """Measure all ways, then what else is asked of ours."""
-    c, these = Collection(out, FILE, seconds), jobs()
-    found: dict[str, Any] = {
-        "operations": [job.operation for job in these],
-        "kernels": len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in these}),
+    c, kernels = Collection(out, FILE, seconds), jobs()
+    results: dict[str, Any] = {
+        "operations": [job.operation for job in kernels],
+        "kernels": len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in kernels}),
     }
-    c.save(found)
+    c.save(results)
     with tempfile.TemporaryDirectory() as folder:
         compiler = GpuCompiler(load_target(TARGET), Path(folder))
         in_turn(
             c,
-            found,
+            results,
             {"ours": lambda: judged(compiler), "nvrtc": lambda: plain(find_compiler()), "nvcc": lambda: plain(Nvcc())},
-            these,
+            kernels,
             IN_TURN_S,
         )
-        if done := len(found["ours"].get("cold_s", ())):
-            again = judged(compiler)
-            cached = [seconds_of(again, job) for job in these[:done]]
-            found["ours"] |= {"compiler": compiler.version, "cached_s": cached, **on_two_cores(these)}
+        if compiled := len(results["ours"].get("cold_s", ())):
+            cached_compiler = judged(compiler)
+            cached = [seconds_of(cached_compiler, job) for job in kernels[:compiled]]
+            results["ours"] |= {"compiler": compiler.version, "cached_s": cached, **on_two_cores(kernels)}
         compiler.close()
-    c.save(found)
-    in_turn(c, found, {"load_inline": inline}, these, INLINE_S)
-    c.save(found)
+    c.save(results)
+    in_turn(c, results, {"load_inline": inline}, kernels, INLINE_S)
+    c.save(results)
     c.say("done")
     return 0
 
@@ -198,7 +197,7 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
 
     mine = stored["ours"]
     median = statistics.median(mine["cold_s"])
-    made = [
+    rows = [
         Figure(
             "compile_rate.median",
             1e3 * median,
@@ -215,9 +214,9 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
         ("load_inline", "load_inline of PyTorch", ">= 100"),
     ):
         if cold := stored.get(name, {}).get("cold_s"):
-            made.append(_faster(name, words, cold, mine["cold_s"], goal))
+            rows.append(_faster(name, words, cold, mine["cold_s"], goal))
     cached = 1e3 * statistics.median(mine["cached_s"])
-    made += [
+    rows += [
         Figure("compile_rate.cached", cached, "ms", "not cached", 1e3 * median, "<= 1", FILE),
         Figure(
             "compile_rate.on_two_cores",
@@ -232,23 +231,21 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
     theirs = stored.get("nvcc", {}).get("cold_s", ())
     operations = stored.get("operations", ())[: len(theirs)]
     for operation in dict.fromkeys(operations):
-        at = [i for i, name in enumerate(operations) if name == operation]
-        made.append(
-            _faster(f"nvcc.{operation}", "nvcc -cubin", [theirs[i] for i in at], [mine["cold_s"][i] for i in at], "")
-        )
-    return made
+        pairs = [(theirs[i], mine["cold_s"][i]) for i, name in enumerate(operations) if name == operation]
+        rows.append(_faster(f"nvcc.{operation}", "nvcc -cubin", [t for t, _ in pairs], [m for _, m in pairs], ""))
+    return rows
 
 
 def _faster(name: str, words: str, theirs: Sequence[float], mine: Sequence[float], goal: str) -> Figure:
     """Compare the two, where `mine` may go on behind the kernels that `theirs` is of."""
     from benchmarks.figure import Figure
 
-    other, own = statistics.median(theirs), statistics.median(mine[: len(theirs)])
+    other, ours = statistics.median(theirs), statistics.median(mine[: len(theirs)])
     return Figure(
         f"compile_rate.faster_than_{name}",
-        other / own,
+        other / ours,
         "times",
-        f"{words}, median of {len(theirs)}: {other:.3g} s, ours {own:.3g} s; ours",
+        f"{words}, median of {len(theirs)}: {other:.3g} s, ours {ours:.3g} s; ours",
         1.0,
         goal,
         FILE,

@@ -55,10 +55,10 @@ def tunables(source: str) -> dict[str, int]:
 def seconds(compiler: Compiler, source: str, chosen: dict[str, int]) -> float:
     """Measure the wall time of one compilation; one that fails ends the benchmark."""
     start = time.perf_counter()
-    made = compiler.compile(candidate(source), chosen)
+    compilation = compiler.compile(candidate(source), chosen)
     spent = time.perf_counter() - start
-    if not made.ok:
-        sys.exit(f"a source does not compile: {made.findings[0].message}")
+    if not compilation.ok:
+        sys.exit(f"a source does not compile: {compilation.findings[0].message}")
     return spent
 
 
@@ -68,20 +68,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         compiler = Compiler(toolchain, Path(folder), load_target("mi300x"))
         seconds(compiler, EMPTY, {})
-        first, again, empty = [], [], []
+        first, cached, empty = [], [], []
         for number, source in enumerate(sources()):
             chosen = tunables(source)
             if number % 10 == 0:
                 empty.append(seconds(compiler, f"{EMPTY}// {number}\n", {}))
             first.append(seconds(compiler, source, chosen))
-            again.append(seconds(compiler, source, chosen))
+            cached.append(seconds(compiler, source, chosen))
     anchor = statistics.median(empty)
     return report(
         f"Compiling {SOURCES} kernels for gfx942",
         [
             Figure("compile.median", statistics.median(first), "s", "an empty kernel", anchor, "< 0.5"),
             Figure("compile.slowest", max(first), "s", "an empty kernel", anchor),
-            Figure("compile.cached", statistics.median(again), "s", "an empty kernel", anchor, "< 0.005"),
+            Figure("compile.cached", statistics.median(cached), "s", "an empty kernel", anchor, "< 0.005"),
         ],
     )
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from benchmarks.figure import Figure, report
+from benchmarks.processes import cpu_s
 from postgres.shared_database import open_shared
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Run
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 COMMITS = 300  # of each driver
 DRIVERS = (1, 8)
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 LOOP = "-m benchmarks.scripted_loop"
 
 
@@ -43,44 +42,35 @@ def looped(candidates: int, folder: Path, *database: str) -> list[Mark]:
     """Return the marks of one run in a process of its own; a run that fails ends the benchmark."""
     folder.mkdir()
     argv = [sys.executable, *LOOP.split(), str(candidates), str(folder), *database]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"the run of {candidates} candidates ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    process = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(f"the run of {candidates} candidates ended with {process.returncode}: {process.stderr.strip()[-500:]}")
     from benchmarks.scripted_loop import Mark  # and the graph with it, which those that only write need not wait for
 
-    return [Mark(**mark) for mark in json.loads(done.stdout)]
+    return [Mark(**mark) for mark in json.loads(process.stdout)]
 
 
 def server_cpu_s(server: PostgresServer) -> float:
     """Sum the processor time of the server's processes, those that have ended included."""
-    return sum(_ticks(pid) for pid in server.processes()) / TICKS_A_SECOND
-
-
-def _ticks(pid: int) -> int:
-    """Read the user and system time of a process and of those it has waited for."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return sum(map(int, fields[11:15]))
+    return sum(cpu_s(pid, with_ended_children=True) for pid in server.processes())
 
 
 def loop_figures(candidates: int, folder: Path, server: PostgresServer) -> list[Figure]:
     """Give the cost of a candidate on either database, over the whole run."""
     url = server.ledger()
     before = server_cpu_s(server), *_statistics(server, url)
-    there = looped(candidates, folder / "postgres", url)
+    postgres = looped(candidates, folder / "postgres", url)
     after = server_cpu_s(server), *_statistics(server, url)
-    here = looped(candidates, folder / "sqlite")
+    sqlite = looped(candidates, folder / "sqlite")
     cpu, commits, size = ((b - a) / candidates for a, b in zip(before, after, strict=True))
     files = sum(path.stat().st_size for path in (folder / "sqlite").glob("*.db*")) / candidates
     figures = []
     for name, of in (("cpu", lambda m: m.cpu_s), ("wall", lambda m: m.wall_s)):
-        ours, theirs = (1e3 * _spent(marks, of) for marks in (there, here))
+        ours, theirs = (1e3 * _spent(marks, of) for marks in (postgres, sqlite))
         figures.append(Figure(f"database_rate.{name}", ours, "ms", "SQLite", theirs))
-    late, early = (1e3 * _spent(there, lambda m: m.cpu_s, part) for part in ((0.8, 1.0), (0.0, 0.2)))
-    memory = (there[-1].rss_bytes - there[len(there) // 10].rss_bytes) / 1e6 / (0.9 * candidates / 1e3)
-    memory_here = (here[-1].rss_bytes - here[len(here) // 10].rss_bytes) / 1e6 / (0.9 * candidates / 1e3)
+    late, early = (1e3 * _spent(postgres, lambda m: m.cpu_s, part) for part in ((0.8, 1.0), (0.0, 0.2)))
+    memory = (postgres[-1].rss_bytes - postgres[len(postgres) // 10].rss_bytes) / 1e6 / (0.9 * candidates / 1e3)
+    memory_here = (sqlite[-1].rss_bytes - sqlite[len(sqlite) // 10].rss_bytes) / 1e6 / (0.9 * candidates / 1e3)
     return [
         *figures,
         Figure("database_rate.late", late, "ms", "CPU of the first fifth", early),
@@ -107,34 +97,34 @@ def _statistics(server: PostgresServer, url: str) -> tuple[float, float]:
     return float(str(commits)), float(str(size))
 
 
-def write(place: str, name: str) -> None:
+def write(address: str, name: str) -> None:
     """Make commits as experiments do, once a line comes on standard input."""
-    with open_shared(SecretStr(place)) if "://" in place else Ledger(Path(place)) as ledger:
+    with open_shared(SecretStr(address)) if "://" in address else Ledger(Path(address)) as ledger:
         ledger.add_run(Run(name, "t", "mi300x", "lab", "playbook", 7))
-        made = Evaluation("k", "c", {}, Verdict("time", True, "OK"), explanation="x" * 3000)
+        evaluation = Evaluation("k", "c", {}, Verdict("time", True, "OK"), explanation="x" * 3000)
         attempt = Attempt("a", name, "e", 1, 0, "c", "s", "accepted", "k")
         print(flush=True)
         sys.stdin.readline()
         for number in range(COMMITS):
             key = f"{name}-{number}"
             with ledger.together():
-                ledger.add_evaluation(name, replace(made, key=key))
+                ledger.add_evaluation(name, replace(evaluation, key=key))
                 ledger.add_attempt(replace(attempt, id=f"a{number}", evaluation_key=key))
                 ledger.event(name, "attempt", {"number": number}, f"attempt:{number}")
 
 
-def rate(place: str, drivers: int) -> float:
+def rate(address: str, drivers: int) -> float:
     """Measure the commits a second of so many drivers at once."""
-    argv = [sys.executable, "-m", "benchmarks.database_rate", "--write", place]
+    argv = [sys.executable, "-m", "benchmarks.database_rate", "--write", address]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": ROOT}
     at_work = [subprocess.Popen([*argv, f"run-{drivers}-{n}"], **pipes) for n in range(drivers)]  # type: ignore[call-overload]
-    for each in at_work:
-        each.stdout.readline()
+    for process in at_work:
+        process.stdout.readline()
     start = time.perf_counter()
-    for each in at_work:
-        each.stdin.write(b"\n")
-        each.stdin.flush()
-    codes = [each.wait() for each in at_work]
+    for process in at_work:
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    codes = [process.wait() for process in at_work]
     if any(codes):
         sys.exit("a driver that writes has failed")
     return drivers * COMMITS / (time.perf_counter() - start)
@@ -145,18 +135,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--candidates", type=int, default=1_000)
     parser.add_argument("--write", nargs=2, metavar=("PLACE", "RUN"), help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.write:
-        write(*asked.write)
+    options = parser.parse_args()
+    if options.write:
+        write(*options.write)
         return 0
     if programs() is None:
         sys.exit("the programs of PostgreSQL are not installed; install the package of its server")
-    with tempfile.TemporaryDirectory() as place, serving(is_durable=True) as server:
-        folder, url, figures = Path(place), server.ledger(), list[Figure]()
+    with tempfile.TemporaryDirectory() as temporary, serving(is_durable=True) as server:
+        folder, url, figures = Path(temporary), server.ledger(), list[Figure]()
         for drivers in DRIVERS:
             ours, theirs = rate(url, drivers), rate(str(folder / "ledger.db"), drivers)
             figures.append(Figure(f"database_rate.commits_of_{drivers}", ours, "a second", "SQLite", theirs))
-        figures += loop_figures(asked.candidates, folder, server)
+        figures += loop_figures(options.candidates, folder, server)
         return report("The ledger on SQLite and on Postgres", figures)
 
 

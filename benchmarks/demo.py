@@ -20,6 +20,7 @@ from pathlib import Path
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
+from benchmarks.processes import descendants
 from benchmarks.startup import COMMAND, NOTHING
 from records.ledger import Ledger
 
@@ -34,7 +35,7 @@ def watch(argv: Sequence[str], folder: Path, environment: Mapping[str, str]) -> 
         child = subprocess.Popen(argv, cwd=folder, env=dict(environment), stdout=out, stderr=err)
         peak = 0
         while child.poll() is None:
-            peak = max(peak, sum(share_bytes(pid) for pid in tree(child.pid)))
+            peak = max(peak, sum(share_bytes(pid) for pid in (child.pid, *descendants(child.pid))))
             time.sleep(EVERY_S if time.perf_counter() - start > 1 else 0.002)
         seconds = time.perf_counter() - start
         if child.returncode != 0:
@@ -42,21 +43,6 @@ def watch(argv: Sequence[str], folder: Path, environment: Mapping[str, str]) -> 
             sys.exit(f"{' '.join(argv)} ended with {child.returncode}: {err.read().decode(errors='replace')[-500:]}")
         out.seek(0)
         return seconds, peak / MB, out.read().decode()
-
-
-def tree(root: int) -> list[int]:
-    """List the process and all its descendants."""
-    children: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1])
-        except OSError:
-            continue  # it ended meanwhile
-        children.setdefault(parent, []).append(int(path.parent.name))
-    found = [root]
-    for pid in found:
-        found += children.get(pid, [])
-    return found
 
 
 def share_bytes(pid: int) -> int:

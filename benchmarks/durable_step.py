@@ -85,7 +85,7 @@ def measured(steps: int, folder: Path) -> tuple[Cost, Cost]:
                 next(side)
                 sums[0] += time.perf_counter() - wall
                 sums[1] += time.process_time() - cpu
-    sizes = [sum(f.stat().st_size for f in place.rglob("*") if f.is_file()) for place in (ours, theirs)]
+    sizes = [sum(f.stat().st_size for f in side_folder.rglob("*") if f.is_file()) for side_folder in (ours, theirs)]
     first, second = (Cost(w / steps, c / steps, b / steps) for (w, c), b in zip(spent, sizes, strict=True))
     return first, second
 

@@ -43,15 +43,15 @@ Made = TypeVar("Made")
 
 def cpu_seconds() -> float:
     """Read the processor time of this process and of every child that has ended."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    used = (resource.getrusage(scope) for scope in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def timed(make: Callable[[], Made]) -> tuple[float, Made]:
     """Measure the processor seconds, and return what was made."""
     start = cpu_seconds()
-    made = make()
-    return cpu_seconds() - start, made
+    output = make()
+    return cpu_seconds() - start, output
 
 
 def source(task: Task, sample: int) -> str:
@@ -91,9 +91,9 @@ def main() -> int:
         for sample, choice in enumerate(CHOICES):
             text = source(task, 2 * sample + 1)
             firsts.append(timed(partial(estimate, evaluator, text, task))[0])
-            seconds, made = timed(partial(estimate, evaluator, text, task, choice))
-            if not made.verdict.accepted:
-                sys.exit(f"the seed cannot be estimated: {made.verdict.findings[0].message}")
+            seconds, evaluation = timed(partial(estimate, evaluator, text, task, choice))
+            if not evaluation.verdict.accepted:
+                sys.exit(f"the seed cannot be estimated: {evaluation.verdict.findings[0].message}")
             wholes.append(seconds)
             repeats.append(timed(partial(estimate, evaluator, f"{text}// again\n", task))[0])
             rows.append(parts(toolchain, cache, task, 2 * sample + 2))

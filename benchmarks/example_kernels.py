@@ -29,10 +29,12 @@ GOAL = "<= 1.5"
 def timed(file: str) -> list[dict[str, float]]:
     """Time the benchmark cases, of equal weight; ends the program for a rejected kernel."""
     argv = [COMMAND, "check", file, "--task", TASK, "--json"]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(argv)} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}")
-    return [case for case in json.loads(done.stdout)["cases"] if case["time_us"] is not None]
+    process = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        sys.exit(
+            f"{' '.join(argv)} ended with {process.returncode}: {(process.stderr or process.stdout).strip()[-500:]}"
+        )
+    return [case for case in json.loads(process.stdout)["cases"] if case["time_us"] is not None]
 
 
 def predicted_us(cases: Sequence[Mapping[str, float]]) -> float:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "faults_h200.json"
-DATA = Path(__file__).parent / "data"
 TASK = Path(__file__).parents[1] / "tests" / "kernels" / "exploits" / "tasks" / "scale"
 SEED, COUNT, CALM = 7, 200, 12
 DEADLINE_S = 1.0
@@ -49,10 +48,10 @@ class Bench:
         self.asked += 1
         before = time.perf_counter()
         try:
-            said = self.evaluator.verify(self.evaluator.prepare(fault.source(self.asked), self.task))
+            evaluation = self.evaluator.verify(self.evaluator.prepare(fault.source(self.asked), self.task))
         except ScientistError as error:
             return {"seconds": time.perf_counter() - before, "accepted": False, "kinds": [], "error": str(error)}
-        verdict = said.verdict
+        verdict = evaluation.verdict
         return {
             "seconds": time.perf_counter() - before,
             "accepted": verdict.accepted,
@@ -64,36 +63,36 @@ class Bench:
 
 def order(count: int) -> list[Fault]:
     """Draw so many faults, every way about as often, the same order each time."""
-    found = [FAULTS[i % len(FAULTS)] for i in range(count)]
-    random.Random(SEED).shuffle(found)
-    return found
+    faults = [FAULTS[i % len(FAULTS)] for i in range(count)]
+    random.Random(SEED).shuffle(faults)
+    return faults
 
 
 def collect(out: Path, count: int, seconds: float) -> int:
     """Judge right ones in peace, then fault and right one in turn."""
     c = Collection(out, FILE, seconds)
-    rows, found = list[dict[str, Any]](), dict[str, Any]()
+    rows, results = list[dict[str, Any]](), dict[str, Any]()
     with tempfile.TemporaryDirectory() as folder:
         evaluator = GpuEvaluator(load_target("h200"), Path(folder), 0, rules=Rules(deadline_s=DEADLINE_S))
         c.about |= {"fingerprint": evaluator.device, "version": evaluator.version}
         bench = Bench(evaluator, load_task(TASK))
         bench.ask(RIGHT)  # the first one also works out the references
-        found |= {"calm": [bench.ask(RIGHT) for _ in range(CALM)], "rows": rows, "planned": count}
+        results |= {"calm": [bench.ask(RIGHT) for _ in range(CALM)], "rows": rows, "planned": count}
         c.say(
-            f"{sum(r['accepted'] for r in found['calm'])} of {CALM} right without a fault, median "
-            f"{statistics.median(r['seconds'] for r in found['calm']):.2f} s"
+            f"{sum(r['accepted'] for r in results['calm'])} of {CALM} right without a fault, median "
+            f"{statistics.median(r['seconds'] for r in results['calm']):.2f} s"
         )
         for fault in order(count):
             if c.left_s() < 10:
                 break
-            said, after = bench.ask(fault), bench.ask(RIGHT)
-            blamed = not said["accepted"] and bool(said["kinds"]) and set(said["kinds"]) <= fault.kinds
-            rows.append({"fault": fault.name, "blamed_right": blamed, "said": said, "after": after})
+            answer, after = bench.ask(fault), bench.ask(RIGHT)
+            blamed = not answer["accepted"] and bool(answer["kinds"]) and set(answer["kinds"]) <= fault.kinds
+            rows.append({"fault": fault.name, "blamed_right": blamed, "said": answer, "after": after})
             if not blamed or not after["accepted"]:
                 c.say(f"not as it must be: {rows[-1]}")
             if len(rows) % 20 == 0:
                 c.say(f"{len(rows)} faults")
-            c.save(found | {"quarantined": len(evaluator.gpus.quarantined())})
+            c.save(results | {"quarantined": len(evaluator.gpus.quarantined())})
         evaluator.close()
     c.say(
         f"{len(rows)} faults, {sum(r['blamed_right'] for r in rows)} blamed right, "
@@ -167,14 +166,14 @@ def main(words: Sequence[str]) -> int:
         [
             [
                 name,
-                str(len(these)),
-                str(sum(r["blamed_right"] for r in these)),
-                ", ".join(sorted({k for r in these for k in r["said"]["kinds"]})),
-                str(sum(r["after"]["accepted"] for r in these)),
-                f"{statistics.median(r['said']['seconds'] for r in these):.2f}",
-                f"{statistics.median(r['after']['seconds'] for r in these):.2f}",
+                str(len(same_fault)),
+                str(sum(r["blamed_right"] for r in same_fault)),
+                ", ".join(sorted({k for r in same_fault for k in r["said"]["kinds"]})),
+                str(sum(r["after"]["accepted"] for r in same_fault)),
+                f"{statistics.median(r['said']['seconds'] for r in same_fault):.2f}",
+                f"{statistics.median(r['after']['seconds'] for r in same_fault):.2f}",
             ]
-            for name, these in by.items()
+            for name, same_fault in by.items()
         ],
         right=[1, 2, 4, 5, 6],
     )

@@ -15,9 +15,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.support.endpoint import LocalServer
 
 CUT_MARK = "// of an answer that was cut off"
 MOST_REQUESTS = 150  # of a run with a fault; a right one has some 30
@@ -27,7 +28,7 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class RoleRequest:
     """One request with its right answer, and the how-manieth of its role it is."""
 
     role: str
@@ -38,7 +39,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
+class HttpReply:
     """A response: what is written, byte by byte where `pause_s`; nothing behind it where `resets`."""
 
     status: int = 200
@@ -50,46 +51,30 @@ class Told:
     resets: bool = False
 
 
-Faulty = Callable[[Asked], Told | None]  # None for the right answer
+Faulty = Callable[[RoleRequest], HttpReply | None]  # None for the right answer
 
 
-def told(document: Any, status: int = 200, **headers: str) -> Told:
+def reply(document: Any, status: int = 200, **headers: str) -> HttpReply:
     """Write a response with a JSON document."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Told(status, json.dumps(document).encode(), named)
+    named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return HttpReply(status, json.dumps(document).encode(), named_headers)
 
 
-class FaultyEndpoint:
+class FaultyEndpoint(LocalServer):
     """The server. `fault` is asked for each request of `role`."""
 
     def __init__(self, role: str, fault: Faulty) -> None:
         self.role, self.fault = role, fault
         self.requests, self.billed, self.is_over = Counter[str](), 0, False
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    @property
-    def url(self) -> str:
-        """The base URL to give to a client."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_handler(self))
 
     @property
     def total(self) -> int:
         """Requests so far."""
         return sum(self.requests.values())
 
-    def answer(self, path: str, body: Document) -> Told:
+    def answer(self, path: str, body: Document) -> HttpReply:
         """Return the response to one request."""
         role = str(body.get("model"))
         with self._lock:
@@ -97,28 +82,28 @@ class FaultyEndpoint:
             number = self.requests[role]
             if self.is_over or self.total > MOST_REQUESTS:
                 self.is_over = True
-                return told({"error": {"message": "insufficient_quota"}}, 402)
-        asked = Asked(role, path, body, right(role, path, body), number)
-        said = self.fault(asked) if role == self.role else None
-        said = said or (told(asked.right) if path != "/nowhere" else told({"error": "no such path"}, 404))
+                return reply({"error": {"message": "insufficient_quota"}}, 402)
+        request = RoleRequest(role, path, body, right(role, path, body), number)
+        response = self.fault(request) if role == self.role else None
+        response = response or (reply(request.right) if path != "/nowhere" else reply({"error": "no such path"}, 404))
         with self._lock:
-            self.billed += said.status == 200
-        return said
+            self.billed += response.status == 200
+        return response
 
 
 def right(role: str, path: str, body: Document) -> Document:
     """Return the right answer of a role, in the format of the path."""
     turns = body.get("messages") or body.get("input") or []
-    said = "\n".join(str(t.get("content") or t.get("output") or "") for t in turns)
+    prompt = "\n".join(str(t.get("content") or t.get("output") or "") for t in turns)
     text, call = "", None
     if role == "coder":
-        call, text = _coder(said, turns, bool(body.get("tools")))
+        call, text = _coder(prompt, turns, bool(body.get("tools")))
     elif role == "planner":
         text = json.dumps(
             {"avenues": [f"avenue {n}" for n in range(10)], "experiments": [_experiment(n) for n in range(5)]}
         )
     elif role == "selector":
-        ids = list(dict.fromkeys(re.findall(r"g\d{3}-e\d+-a\d+", said)))
+        ids = list(dict.fromkeys(re.findall(r"g\d{3}-e\d+-a\d+", prompt)))
         text = json.dumps({"rationale": "because", "base_id": ids[0], "reference_id": ids[-1]})
     elif role == "retriever":
         text = json.dumps({"queries": ["lds bank conflicts", "wide loads"]})
@@ -156,16 +141,16 @@ def kernel(seed: str, is_cut: bool = False) -> str:
     return f"{mark}// for {seed}\n// time_us = {time_us}\n// roofline_us = 0.5\n// waves = 4\n// scratch = 64\n"
 
 
-def _coder(said: str, turns: list[Document], has_tools: bool) -> tuple[tuple[str, Document] | None, str]:
+def _coder(prompt: str, turns: list[Document], has_tools: bool) -> tuple[tuple[str, Document] | None, str]:
     """Answer with a check, then its submission; in text where no tools are offered. The run's question is answered."""
-    if "Call the tool `pong`" in said:
+    if "Call the tool `pong`" in prompt:
         return (("pong", {"answer": "pong"}), "") if has_tools else (None, "pong")
-    title = said.split("# The experiment: ", 1)[1].split("\n", 1)[0] if "# The experiment: " in said else "none"
-    done = sum(t.get("role") == "assistant" or t.get("type") == "function_call" for t in turns)
+    title = prompt.split("# The experiment: ", 1)[1].split("\n", 1)[0] if "# The experiment: " in prompt else "none"
+    answers = sum(t.get("role") == "assistant" or t.get("type") == "function_call" for t in turns)
     if has_tools:
-        return (("check", {"source": kernel(f"{title} {done}")}) if not done else ("submit", {"of": "a0"})), ""
-    asked = '```tool\n{"tool": "submit", "of": "a0"}\n```'
-    return None, asked if done else f'```hip\n{kernel(title)}```\n\n```tool\n{{"tool": "check"}}\n```'
+        return (("check", {"source": kernel(f"{title} {answers}")}) if not answers else ("submit", {"of": "a0"})), ""
+    submission = '```tool\n{"tool": "submit", "of": "a0"}\n```'
+    return None, submission if answers else f'```hip\n{kernel(title)}```\n\n```tool\n{{"tool": "check"}}\n```'
 
 
 def _experiment(number: int) -> Document:
@@ -193,18 +178,20 @@ def _handler(endpoint: FaultyEndpoint) -> type[BaseHTTPRequestHandler]:
             except OSError:  # the client has gone, as it may
                 return
 
-        def _tell(self, said: Told) -> None:
-            head = "".join(f"{n}: {v}\r\n" for n, v in {"Content-Length": str(len(said.body)), **said.headers}.items())
-            whole = said.raw or f"HTTP/1.1 {said.status} told\r\n{head}\r\n".encode() + said.body
-            time.sleep(said.hold_s)
-            if said.resets:
+        def _tell(self, response: HttpReply) -> None:
+            head = "".join(
+                f"{n}: {v}\r\n" for n, v in {"Content-Length": str(len(response.body)), **response.headers}.items()
+            )
+            data = response.raw or f"HTTP/1.1 {response.status} told\r\n{head}\r\n".encode() + response.body
+            time.sleep(response.hold_s)
+            if response.resets:
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.connection.close()
-            elif said.pause_s:
-                for number in range(len(whole)):
-                    self.connection.sendall(whole[number : number + 1])
-                    time.sleep(said.pause_s)
+            elif response.pause_s:
+                for number in range(len(data)):
+                    self.connection.sendall(data[number : number + 1])
+                    time.sleep(response.pause_s)
             else:
-                self.connection.sendall(whole)
+                self.connection.sendall(data)
 
     return Handler

@@ -42,17 +42,17 @@ class FickleModel:
     def _answer(self, role: str, body: dict[str, Any]) -> Step:
         word = f"{self._draw.getrandbits(32):08x}"
         if role == "planner":
-            told = json.loads(proposal())
-            for number, each in enumerate(told["experiments"]):  # of a name of its own, by which prompts differ
-                each |= {"title": f"idea {word} {number}", "innovation": self._draw.uniform(0, 99)}
-            return json.dumps(told)
+            plan = json.loads(proposal())
+            for number, experiment in enumerate(plan["experiments"]):  # of a name of its own, by which prompts differ
+                experiment |= {"title": f"idea {word} {number}", "innovation": self._draw.uniform(0, 99)}
+            return json.dumps(plan)
         if role == "retriever":
             return json.dumps({"queries": [f"lds bank conflicts {word}", f"wide loads {word}"]})
         if role == "critic":
             return json.dumps({"remarks": [f"remark {word}"], "approve": self._draw.random() < 0.5})
         if role == "selector":
-            known = sorted({i for m in body["messages"] for i in _KERNEL.findall(str(m["content"]))})
-            base, reference = self._draw.sample(known, 2)
+            ids = sorted({i for m in body["messages"] for i in _KERNEL.findall(str(m["content"]))})
+            base, reference = self._draw.sample(ids, 2)
             return json.dumps({"rationale": word, "base_id": base, "reference_id": reference})
         turn = sum(m["role"] == "assistant" for m in body["messages"])
         if turn == 0 or (turn < 3 and self._draw.random() < 0.5):
@@ -73,7 +73,7 @@ class FickleModel:
         return f"{text}\n// {word}\n"
 
 
-def _message(told: dict[str, Any]) -> Message:
-    functions = [(c["id"], c["function"]) for c in told.get("tool_calls") or ()]
+def _message(message: dict[str, Any]) -> Message:
+    functions = [(c["id"], c["function"]) for c in message.get("tool_calls") or ()]
     calls = tuple(ToolCall(i, f["name"], f["arguments"]) for i, f in functions)
-    return Message(told["role"], told.get("content") or "", calls, told.get("tool_call_id", ""))
+    return Message(message["role"], message.get("content") or "", calls, message.get("tool_call_id", ""))

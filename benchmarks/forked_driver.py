@@ -39,8 +39,8 @@ class Drivers:
 class ForkedDriver:
     """One driver, as much like a subprocess as the benchmark needs."""
 
-    def __init__(self, pid: int, told: IO[str]) -> None:
-        self.pid, self._told = pid, told
+    def __init__(self, pid: int, statuses: IO[str]) -> None:
+        self.pid, self._told = pid, statuses
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -49,10 +49,10 @@ class ForkedDriver:
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for its end; TimeoutExpired where it runs longer."""
-        found = self._ended(timeout)
-        if found is None:
+        status = self._ended(timeout)
+        if status is None:
             raise subprocess.TimeoutExpired("driver", timeout or 0)
-        return found
+        return status
 
     def kill(self) -> None:
         """End it at once."""

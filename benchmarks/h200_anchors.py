@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
+from benchmarks.packed import located, read_text
 from sandbox.target import load_target
 from tasks.loader import load_task
 
@@ -42,13 +43,13 @@ def ours(case: Case) -> list[str]:
 
 def equals(case: Case) -> list[str]:
     """Name rivals that compute the task itself: no other scaling of a product, no inputs prepared beforehand."""
-    known = (*ours(case), *COPIES, "nothing")
-    return [n for n in case["times"] if n not in known and "scale" not in n and "beforehand" not in n]
+    not_equal = (*ours(case), *COPIES, "nothing")
+    return [n for n in case["times"] if n not in not_equal and "scale" not in n and "beforehand" not in n]
 
 
-def bandwidth(found: Mapping[str, Any]) -> float:
+def bandwidth(stored: Mapping[str, Any]) -> float:
     """Return the bytes a microsecond of the better copy of 1 GiB."""
-    copies = found["copy_1_gib"]
+    copies = stored["copy_1_gib"]
     return float(copies["bytes"]) / min(float(copies[name]["median_us"]) for name in COPIES)
 
 
@@ -86,10 +87,10 @@ def show(task: str, cases: Sequence[Case], per_us: float) -> None:
     Console(soft_wrap=True).print(table)
 
 
-def figures(found: Mapping[str, Any]) -> list[Figure]:
+def figures(stored: Mapping[str, Any]) -> list[Figure]:
     """Give geometric means over the benchmark cases: ours against the roofline, an equally large copy, and rivals."""
-    made, per_us = [], bandwidth(found)
-    for task, cases in found["tasks"].items():
+    rows, per_us = [], bandwidth(stored)
+    for task, cases in stored["tasks"].items():
         weights = [float(case["weight"]) for case in cases]
 
         def mean(values: Sequence[float], of: Sequence[float] = tuple(weights)) -> float:
@@ -109,29 +110,29 @@ def figures(found: Mapping[str, Any]) -> list[Figure]:
         }
         names = set.intersection(*(set(case["times"]) for case in cases)) - set(ours(cases[0])) - {*COPIES, "nothing"}
         anchors |= {n: (n, mean([median(case, n) for case in cases])) for n in sorted(names)}
-        made += [
+        rows += [
             Figure(f"anchors.{task}.{key}".replace(" ", "_"), mine, "us", words, value, stored=str(STORED.name))
             for key, (words, value) in anchors.items()
         ]
-    return made
+    return rows
 
 
 def main(words: Sequence[str]) -> int:
     """Print tables, then the figures."""
-    path = Path(words[0]) if words else STORED
+    path = located(Path(words[0]) if words else STORED)
     if not path.is_file():
         sys.exit(f"there is no {path}: run benchmarks.on_h200_anchors on an H200 first")
-    found = json.loads(path.read_text(encoding="utf-8"))
-    about = found["about"]
+    stored = json.loads(read_text(path))
+    about = stored["about"]
     print(
         f"{about['nvidia_smi']}, torch {about['torch']}, CUDA {about['cuda']}, {about['date']}; "
-        f"copy of 1 GiB: {bandwidth(found) / 1e6:.3f} TB/s"
+        f"copy of 1 GiB: {bandwidth(stored) / 1e6:.3f} TB/s"
     )
-    for task, cases in found["tasks"].items():
-        show(task, cases, bandwidth(found))
-        for name, tunables in found["files"][task].items():
+    for task, cases in stored["tasks"].items():
+        show(task, cases, bandwidth(stored))
+        for name, tunables in stored["files"][task].items():
             print(f"{name}: {', '.join(f'{k}={v}' for k, v in tunables.items())}")
-    return report("Our kernels on the H200, geometric means over the benchmark cases", figures(found))
+    return report("Our kernels on the H200, geometric means over the benchmark cases", figures(stored))
 
 
 if __name__ == "__main__":

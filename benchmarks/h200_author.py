@@ -17,26 +17,27 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.h200_anchors import COPIES
 from benchmarks.h200_search import TORCH, mean, over_pytorch
-from benchmarks.stored_data import DATA
+from benchmarks.packed import located, read_text
 
 STORED = DATA / "author_h200.json"
 
 
-def figures(found: Mapping[str, Any]) -> list[Figure]:
+def figures(stored: Mapping[str, Any]) -> list[Figure]:
     """Give the judge's times against the best seed's; each kernel against a copy and PyTorch; all cases together."""
     rows = []
-    for name, told in found["campaigns"].items():
-        seeds = [a["us"] for a in told["attempts"] if a["id"].startswith("g000") and a["status"] == "accepted"]
-        best = next(a["us"] for a in told["attempts"] if a["id"] == told["best"])
+    for name, campaign in stored["campaigns"].items():
+        seeds = [a["us"] for a in campaign["attempts"] if a["id"].startswith("g000") and a["status"] == "accepted"]
+        best = next(a["us"] for a in campaign["attempts"] if a["id"] == campaign["best"])
         rows.append(_figure(f"{name}.judged", best, "the best seed, tuned", min(seeds)))
-    for name, cases in found["races"].items():
+    for name, cases in stored["races"].items():
         ours = mean(cases, ["ours"])
         rows.append(_figure(f"{name}.copy", ours, "the faster copy in each case", mean(cases, COPIES)))
         rows.append(_figure(f"{name}.torch", ours, "the fastest PyTorch in each case", mean(cases, TORCH)))
-    every = [case for cases in found["races"].values() for case in cases]
-    return [*rows, *over_pytorch("h200_author.all", every, STORED.name)]
+    cases_of_all = [case for cases in stored["races"].values() for case in cases]
+    return [*rows, *over_pytorch("h200_author.all", cases_of_all, STORED.name)]
 
 
 def _figure(name: str, value: float, anchor: str, anchor_value: float) -> Figure:
@@ -45,13 +46,13 @@ def _figure(name: str, value: float, anchor: str, anchor_value: float) -> Figure
 
 def main(words: Sequence[str]) -> int:
     """Print the figures."""
-    path = Path(words[0]) if words else STORED
+    path = located(Path(words[0]) if words else STORED)
     if not path.is_file():
         sys.exit(f"there is no {path}: run benchmarks.on_h200_author on an H200 first")
-    found = json.loads(path.read_text(encoding="utf-8"))
-    for name, told in found["campaigns"].items():
-        print(f"{name}: {told['best']}, {told['requests']} requests, {told['asked']} answers of the judge")
-    return report("An author with tools on an H200", figures(found))
+    stored = json.loads(read_text(path))
+    for name, campaign in stored["campaigns"].items():
+        print(f"{name}: {campaign['best']}, {campaign['requests']} requests, {campaign['asked']} answers of the judge")
+    return report("An author with tools on an H200", figures(stored))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.h200_anchors import COPIES, Case, fastest, geomean, median
-from benchmarks.stored_data import DATA
+from benchmarks.packed import located, read_text
 
 STORED = DATA / "search_h200.json"
 TORCH = ("torch eager", "torch.compile", "torch.compile max-autotune")
@@ -30,24 +31,24 @@ def mean(cases: Sequence[Case], names: Sequence[str]) -> float:
     return geomean(times, [float(case["weight"]) for case in cases])
 
 
-def figures(found: Mapping[str, Any]) -> list[Figure]:
+def figures(stored: Mapping[str, Any]) -> list[Figure]:
     """Compare each search with PyTorch; the naive kernels with a copy too; and give what goals are set for."""
-    rows, given, own = list[Figure](), list[Case](), list[float]()
-    for name, cases in found["races"].items():
+    rows, given_cases, shares = list[Figure](), list[Case](), list[float]()
+    for name, cases in stored["races"].items():
         ours, copied = mean(cases, ["ours"]), mean(cases, COPIES)
         rows.append(_figure(f"{name}.torch", ours, "us", "the fastest PyTorch in each case", mean(cases, TORCH)))
-        if found["searches"][name]["given"]:
-            given += cases
+        if stored["searches"][name]["given"]:
+            given_cases += cases
         else:
-            own.append(copied / ours)
+            shares.append(copied / ours)
             start = copied / mean(cases, ["naive"])
-            rows.append(_figure(f"{name}.share", own[-1], "of a copy's rate", "the naive kernel", start))
-    if given:
-        rows += over_pytorch("h200_search.given", given, STORED.name)
-    if own:
-        reached = sum(share >= SHARE for share in own)
+            rows.append(_figure(f"{name}.share", shares[-1], "of a copy's rate", "the naive kernel", start))
+    if given_cases:
+        rows += over_pytorch("h200_search.given", given_cases, STORED.name)
+    if shares:
+        reached = sum(share >= SHARE for share in shares)
         unit = f"naive kernels at {SHARE} of a copy's rate"
-        rows.append(_figure("own.reached", reached, unit, "all of them", len(own), f">= {GOAL}"))
+        rows.append(_figure("own.reached", reached, unit, "all of them", len(shares), f">= {GOAL}"))
     return rows
 
 
@@ -69,17 +70,17 @@ def _figure(name: str, value: float, unit: str, anchor: str, anchor_value: float
 
 def main(words: Sequence[str]) -> int:
     """Print the figures."""
-    path = Path(words[0]) if words else STORED
+    path = located(Path(words[0]) if words else STORED)
     if not path.is_file():
         sys.exit(f"there is no {path}: run benchmarks.on_h200_search on an H200 first")
-    found = json.loads(path.read_text(encoding="utf-8"))
-    about = found["about"]
+    stored = json.loads(read_text(path))
+    about = stored["about"]
     print(f"{about['nvidia_smi']}, torch {about['torch']}, CUDA {about['cuda']}, {about['date']}")
-    for name, row in found["searches"].items():
+    for name, row in stored["searches"].items():
         chosen = ", ".join(f"{k}={v}" for k, v in row["tunables"].items())
         ended = "a table of kernels by shape" if row["is_table"] else f"one kernel{f' with {chosen}' if chosen else ''}"
         print(f"{name}: {ended}, {row['timed']} kernels timed in {row['seconds']:.0f} s, {row['accepted']} accepted")
-    return report("Kernels found on the H200 by the playbook alone", figures(found))
+    return report("Kernels found on the H200 by the playbook alone", figures(stored))
 
 
 if __name__ == "__main__":

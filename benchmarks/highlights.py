@@ -61,15 +61,17 @@ def found(
 def table(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
     """Write the rows of the README, each with the command that prints it."""
     rows = ["| figure | value | command |", "|---|--:|---|"]
-    for each in HIGHLIGHTS:
-        benchmark, figure = found(each.figure, benchmarks, records)
+    for highlight in HIGHLIGHTS:
+        benchmark, figure = found(highlight.figure, benchmarks, records)
         value, anchor = figure["value"], figure["anchor_value"]
-        shown = each.pattern.format(value=rounded(value), anchor=rounded(anchor), percent=rounded(100 * value))
-        rows.append(f"| {each.words} | {shown} | `{benchmark.command}` |")
+        value_text = highlight.pattern.format(
+            value=rounded(value), anchor=rounded(anchor), percent=rounded(100 * value)
+        )
+        rows.append(f"| {highlight.words} | {value_text} | `{benchmark.command}` |")
     return "\n".join(rows) + "\n"
 
 
 def readme(text: str, benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
     """Return the README with its table written again."""
-    before, rest = text.split(START)
-    return before + START + table(benchmarks, records) + END + rest.split(END)[1]
+    before, after = text.split(START)
+    return before + START + table(benchmarks, records) + END + after.split(END)[1]

@@ -27,7 +27,7 @@ class Thinned:
     """One cache file of the hub and the values that stay."""
 
     path: str
-    kept: Mapping[str, frozenset[int]]
+    choices: Mapping[str, frozenset[int]]
     expressions: tuple[str, ...]  # threads, tiles and operands of the restrictions in the hub's tuning scripts
     equal: tuple[tuple[str, str], ...] = ()  # tunables that must have the same value
 
@@ -57,13 +57,14 @@ THINNED = {
 def thinned(name: str, folder: Path) -> Space:
     """Read one space; times are stored in microseconds, a point without one was refused there."""
     rule = THINNED[name]
-    found: dict[str, Any] = json.loads(gzip.decompress((folder / rule.path).read_bytes()))
+    hub: dict[str, Any] = json.loads(gzip.decompress((folder / rule.path).read_bytes()))
     tied = {second for _, second in rule.equal}
-    names = [n for n in found["tune_params_keys"] if len(found["tune_params"][n]) > 1 and n not in tied]
+    names = [n for n in hub["tune_params_keys"] if len(hub["tune_params"][n]) > 1 and n not in tied]
     rows = [
         row
-        for row in found["cache"].values()
-        if all(row[n] in kept for n, kept in rule.kept.items()) and all(row[a] == row[b] for a, b in rule.equal)
+        for row in hub["cache"].values()
+        if all(row[n] in choices for n, choices in rule.choices.items())
+        and all(row[a] == row[b] for a, b in rule.equal)
     ]
     return Space(
         name,

@@ -39,10 +39,10 @@ class KeptRows:
 
         `workers` of them are made side by side, by threads.
         """
-        known, begun = self._known(), time.monotonic()
+        row_by_name, begun = self._known(), time.monotonic()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_text("".join(_line(name, row) for name, row in known.items()), encoding="utf-8")
-        left = deque(step for step in steps if step[0] not in known)
+        self._path.write_text("".join(_line(name, row) for name, row in row_by_name.items()), encoding="utf-8")
+        left = deque(step for step in steps if step[0] not in row_by_name)
         with ThreadPoolExecutor(workers) as pool:
             try:
                 making = set[Future[tuple[str, Row]]]()
@@ -50,21 +50,21 @@ class KeptRows:
                     if 0 < self._seconds < time.monotonic() - begun:
                         left.clear()
                     while left and len(making) < workers:
-                        making.add(pool.submit(_made, left.popleft()))
-                    done, making = wait(making, return_when=FIRST_COMPLETED)
-                    for name, row in (each.result() for each in done):
-                        known[name] = row
+                        making.add(pool.submit(_named_row, left.popleft()))
+                    finished, making = wait(making, return_when=FIRST_COMPLETED)
+                    for name, row in (future.result() for future in finished):
+                        row_by_name[name] = row
                         self._append(name, row)
-                        say(f"{len(known)} of {len(steps)}, {time.monotonic() - begun:.0f} s: {name}")
+                        say(f"{len(row_by_name)} of {len(steps)}, {time.monotonic() - begun:.0f} s: {name}")
             except KeyboardInterrupt:
                 say("interrupted")
-        found = [known[name] for name, _ in steps if name in known]
-        self.is_whole = len(found) == len(steps)
+        rows = [row_by_name[name] for name, _ in steps if name in row_by_name]
+        self.is_whole = len(rows) == len(steps)
         if self.is_whole:
             self._path.unlink(missing_ok=True)
         else:
-            say(f"{len(found)} of {len(steps)} rows so far; the same command goes on from there")
-        return found
+            say(f"{len(rows)} of {len(steps)} rows so far; the same command goes on from there")
+        return rows
 
     def code(self, code: int) -> int:
         """Return the benchmark's exit code: its own where all rows were made."""
@@ -82,7 +82,7 @@ class KeptRows:
             file.write(_line(name, row))
 
 
-def _made(step: Step) -> tuple[str, Row]:
+def _named_row(step: Step) -> tuple[str, Row]:
     name, make = step
     return name, make()
 

@@ -54,26 +54,28 @@ def main() -> None:
     parser.add_argument("--last", type=int, default=100)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--page", action="store_true")
-    asked = parser.parse_args()
-    if asked.checkout is not None:
-        measure(asked.checkout, asked.level, range(asked.first, asked.last + 1), asked.results)
-    if asked.checkout is None and not asked.page:
+    options = parser.parse_args()
+    if options.checkout is not None:
+        measure(options.checkout, options.level, range(options.first, options.last + 1), options.results)
+    if options.checkout is None and not options.page:
         parser.error("give --checkout DIR, a clone of github.com/ScalingIntelligence/KernelBench, or --page")
-    if asked.page:
-        rows = known(asked.results)
+    if options.page:
+        rows = known(options.results)
         PAGE.write_text(page(rows), encoding="utf-8")
         enter(Record("kernelbench", machine(), datetime.date.today().isoformat(), figures(rows)))
 
 
 def figures(rows: Sequence[dict[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     """Give for each level the problems judged rightly beside those examined."""
-    found = []
+    rows_of_figures = []
     for level in sorted({row["level"] for row in rows}):
-        own = [row for row in rows if row["level"] == level]
-        name, right = f"kernelbench.level_{level}.judged", sum(is_right(row) for row in own)
+        of_level = [row for row in rows if row["level"] == level]
+        name, right = f"kernelbench.level_{level}.judged", sum(is_right(row) for row in of_level)
         goal = f">= {GOALS[level]}" if level in GOALS else ""
-        found.append(json.loads(Figure(name, right, "problems", "problems examined", len(own), goal).line()))
-    return tuple(found)
+        rows_of_figures.append(
+            json.loads(Figure(name, right, "problems", "problems examined", len(of_level), goal).line())
+        )
+    return tuple(rows_of_figures)
 
 
 def known(path: Path) -> list[dict[str, Any]]:
@@ -89,45 +91,47 @@ def measure(checkout: Path, level: int, numbers: range, results: Path) -> None:
     if not folder.is_dir():
         sys.exit(f"{folder} is not there: --checkout takes a clone of github.com/ScalingIntelligence/KernelBench")
     files = {int(path.name.split("_")[0]): path for path in folder.glob("*_*.py")}
-    done = {(row["level"], row["number"]): row["digest"] for row in known(results)}
+    digests = {(row["level"], row["number"]): row["digest"] for row in known(results)}
     texts = {n: files[n].read_text(encoding="utf-8") for n in numbers if n in files}
-    wanted = [n for n, text in texts.items() if done.get((level, n)) != _digest(text)]
+    todo = [n for n, text in texts.items() if digests.get((level, n)) != _digest(text)]
     toolchain = find_toolchain(CACHE / "toolchain")
     lab = LabEvaluator(toolchain, CACHE / "kernels", load_target("mi300x"), 7)
-    for at in range(0, len(wanted), BATCH):
-        batch = wanted[at : at + BATCH]
-        made = imported_all([request(level, n, files[n]) for n in batch], toolchain.cage)
-        for number, one in zip(batch, made, strict=True):
+    for start in range(0, len(todo), BATCH):
+        batch = todo[start : start + BATCH]
+        imported = imported_all([request(level, n, files[n]) for n in batch], toolchain.cage)
+        for number, task_or_reason in zip(batch, imported, strict=True):
             row: dict[str, Any] = {"level": level, "number": number, "name": files[number].stem}
             row["digest"] = _digest(texts[number])
             row |= (
-                {"refused": one.split(" cannot become a task: ", 1)[-1]} if isinstance(one, str) else judged(lab, one)
+                {"refused": task_or_reason.split(" cannot become a task: ", 1)[-1]}
+                if isinstance(task_or_reason, str)
+                else judged(lab, task_or_reason)
             )
             with results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row)[:240], flush=True)
 
 
-def judged(lab: LabEvaluator, made: Imported) -> dict[str, Any]:
+def judged(lab: LabEvaluator, imported: Imported) -> dict[str, Any]:
     """Give the verdict codes of the generated kernel and of the wrong ones made from it."""
-    if "seed.hip" not in made.files:
-        return {"notes": list(made.notes), "right": None, "wrong": []}
-    with TemporaryDirectory() as place:
-        for name, content in made.files.items():
-            (Path(place) / name).write_bytes(content)
-        task = load_task(place)
+    if "seed.hip" not in imported.files:
+        return {"notes": list(imported.notes), "right": None, "wrong": []}
+    with TemporaryDirectory() as folder:
+        for name, content in imported.files.items():
+            (Path(folder) / name).write_bytes(content)
+        task = load_task(folder)
         small = replace(task, benchmarks=(replace(task.tests[-1], role="benchmark"),))
-        seed = made.files["seed.hip"].decode()
+        seed = imported.files["seed.hip"].decode()
         right = _code(lab, small, seed)
         wrong = [_code(lab, small, text) for text in faulty(seed)]
-    return {"notes": list(made.notes), "right": right, "wrong": wrong}
+    return {"notes": list(imported.notes), "right": right, "wrong": wrong}
 
 
 def faulty(seed: str) -> Iterator[str]:
     """Yield wrong kernels made from a generated one."""
     for old, new in WRONG:
-        found = list(re.finditer(old, seed))
-        last = found[-1]
+        matches = list(re.finditer(old, seed))
+        last = matches[-1]
         yield seed[: last.start()] + last.expand(new) + seed[last.end() :]
 
 
@@ -168,10 +172,10 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         "|---|--:|--:|--:|--:|",
     ]
     for level in sorted({row["level"] for row in rows}):
-        own = [row for row in rows if row["level"] == level]
-        refused = [row for row in own if "refused" in row]
-        right = sum(is_right(row) for row in own)
-        lines.append(f"| {level} | {len(own)} | {len(own) - len(refused)} | {right} | {len(refused)} |")
+        of_level = [row for row in rows if row["level"] == level]
+        refused = [row for row in of_level if "refused" in row]
+        right = sum(is_right(row) for row in of_level)
+        lines.append(f"| {level} | {len(of_level)} | {len(of_level) - len(refused)} | {right} | {len(refused)} |")
     outcomes = dict[tuple[int, str], list[str]]()
     for row in rows:
         outcomes.setdefault((row["level"], _outcome(row)), []).append(row["name"])

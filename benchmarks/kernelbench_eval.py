@@ -31,6 +31,7 @@ from typing import Any
 from benchmarks.collection import machine
 from benchmarks.figure import Figure, report
 from benchmarks.kernelbench import CACHE, RESULTS, is_right, known, request
+from benchmarks.packed import located, read_text, write_text
 from exports.kernelbench_model import kernelbench_model
 from exports.launcher import Launcher
 from exports.provenance import Provenance
@@ -80,15 +81,15 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=STORED)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=540.0)
-    asked = parser.parse_args()
-    if asked.step is None:
-        return report(TITLE, figures(json.loads(STORED.read_text(encoding="utf-8"))["problems"]))
-    if asked.folder is None or asked.checkout is None:
+    options = parser.parse_args()
+    if options.step is None:
+        return report(TITLE, figures(json.loads(read_text(STORED))["problems"]))
+    if options.folder is None or options.checkout is None:
         parser.error("name the folder and --checkout")
-    if asked.step == "make":
-        make(asked.folder, asked.checkout, asked.level, asked.most, asked.results)
+    if options.step == "make":
+        make(options.folder, options.checkout, options.level, options.most, options.results)
     else:
-        judge(asked.folder, asked.checkout, asked.out, asked.workers, asked.seconds)
+        judge(options.folder, options.checkout, options.out, options.workers, options.seconds)
     return 0
 
 
@@ -97,41 +98,41 @@ def make(folder: Path, checkout: Path, level: int, most: int, results: Path) -> 
     good = [row for row in known(results) if row["level"] == level and is_right(row)][:most]
     cage = find_toolchain(CACHE / "toolchain").cage
     for row in good:
-        place = folder / f"level{level}_{row['number']}"
-        if place.exists():
+        folder_of_problem = folder / f"level{level}_{row['number']}"
+        if folder_of_problem.exists():
             continue
         problem = checkout / "KernelBench" / f"level{level}" / f"{row['name']}.py"
-        (made,) = imported_all([request(level, row["number"], problem)], cage)
-        if isinstance(made, str):
-            print(f"{place.name}: {made}", flush=True)
+        (imported,) = imported_all([request(level, row["number"], problem)], cage)
+        if isinstance(imported, str):
+            print(f"{folder_of_problem.name}: {imported}", flush=True)
             continue
-        part = folder / f"{place.name}.part"
+        part = folder / f"{folder_of_problem.name}.part"
         shutil.rmtree(part, ignore_errors=True)
         try:
-            _write(part, made.files)
+            _write(part, imported.files)
         except ScientistError as error:
-            print(f"{place.name}: {error}", flush=True)
+            print(f"{folder_of_problem.name}: {error}", flush=True)
             continue
         (part / "problem.txt").write_text(str(problem.relative_to(checkout)), encoding="utf-8")
-        part.rename(place)
+        part.rename(folder_of_problem)
 
 
-def _write(place: Path, files: Mapping[str, bytes]) -> None:
+def _write(problem_folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the task, and each kernel as HIP and in KernelBench's form. ScientistError for one that it cannot hold."""
-    task = place / "task"
+    task = problem_folder / "task"
     task.mkdir(parents=True)
     for name, content in files.items():
         (task / name).write_bytes(content)
     seed, target = files["seed.hip"].decode(), load_target(TARGET)
-    found = list(re.finditer(WRONG[0], seed))
-    if not found:
+    matches = list(re.finditer(WRONG[0], seed))
+    if not matches:
         raise ScientistError("its kernel stores no result by one statement that could be made wrong")
-    last = found[-1]
+    last = matches[-1]
     wrong = seed[: last.start()] + last.expand(WRONG[1]) + seed[last.end() :]
     for kind, text in zip(KINDS, (seed, wrong), strict=True):
-        made = TorchOperator(Launcher(prepare(text, load_task(task, TARGET)), target), target)
-        (place / f"{kind}.hip").write_text(text, encoding="utf-8")
-        (place / f"{kind}.py").write_text(kernelbench_model(made, KNOWN), encoding="utf-8")
+        operator = TorchOperator(Launcher(prepare(text, load_task(task, TARGET)), target), target)
+        (problem_folder / f"{kind}.hip").write_text(text, encoding="utf-8")
+        (problem_folder / f"{kind}.py").write_text(kernelbench_model(operator, KNOWN), encoding="utf-8")
 
 
 def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float) -> None:
@@ -140,24 +141,24 @@ def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float)
     Problems for which the file has all verdicts already are left out.
     """
     until = time.monotonic() + seconds
-    begun = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {"about": {}, "problems": {}}
+    begun = json.loads(read_text(out)) if located(out).exists() else {"about": {}, "problems": {}}
     rows: dict[str, dict[str, Any]] = begun["problems"]
     about = described(begun["about"].get("device", ""))
-    places = [path for path in sorted(folder.iterdir()) if (path / "problem.txt").exists()]
-    places = [place for place in places if not is_evaluated(rows.get(place.name, {}))]
-    rows |= {place.name: {} for place in places}
+    problems = [path for path in sorted(folder.iterdir()) if (path / "problem.txt").exists()]
+    problems = [problem for problem in problems if not is_evaluated(rows.get(problem.name, {}))]
+    rows |= {problem.name: {} for problem in problems}
     turns = Semaphore(AT_ONCE)
     with ThreadPoolExecutor(workers) as pool, TemporaryDirectory() as builds, TemporaryDirectory() as cache:
-        asked = {
-            (place.name, kind): pool.submit(_evaluated, place, kind, checkout, Path(builds), turns, until)
-            for place in places
+        futures = {
+            (problem.name, kind): pool.submit(_evaluated, problem, kind, checkout, Path(builds), turns, until)
+            for problem in problems
             for kind in KINDS
         }
         evaluator = GpuEvaluator(load_target(TARGET), Path(cache), 7)
-        for place in places:
-            rows[place.name]["judge"] = {kind: _code(evaluator, place, kind) for kind in KINDS}
+        for problem in problems:
+            rows[problem.name]["judge"] = {kind: _code(evaluator, problem, kind) for kind in KINDS}
             _keep(rows, about, out)
-        for (name, kind), future in asked.items():
+        for (name, kind), future in futures.items():
             rows[name].setdefault("kernelbench", {})[kind] = future.result()
             _keep(rows, about, out)
     report(TITLE, figures(rows))
@@ -165,32 +166,42 @@ def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float)
 
 def described(devices: str) -> dict[str, str]:
     """Give the day and the GPUs: those of an earlier part, and this machine's."""
-    known = [*filter(None, devices.split(" and ")), machine()["device"].removesuffix(" 80GB HBM3")]
-    return {"date": time.strftime("%Y-%m-%d"), "device": " and ".join(dict.fromkeys(known))}
+    devices_known = [*filter(None, devices.split(" and ")), machine()["device"].removesuffix(" 80GB HBM3")]
+    return {"date": time.strftime("%Y-%m-%d"), "device": " and ".join(dict.fromkeys(devices_known))}
 
 
 def _keep(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str], out: Path) -> None:
-    out.write_text(json.dumps({"about": about, "problems": rows}, indent=1) + "\n", encoding="utf-8")
+    write_text(out, json.dumps({"about": about, "problems": rows}, indent=1) + "\n")
 
 
 def is_evaluated(row: Mapping[str, Any]) -> bool:
     """Tell whether KernelBench has compared the results of both kernels."""
-    said = [row.get("kernelbench", {}).get(kind, {}) for kind in KINDS]
-    return all("correct" in one and "OutOfMemoryError" not in one.get("told", "") for one in said)
+    verdicts = [row.get("kernelbench", {}).get(kind, {}) for kind in KINDS]
+    return all("correct" in verdict and "OutOfMemoryError" not in verdict.get("told", "") for verdict in verdicts)
 
 
-def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Semaphore, until: float) -> dict[str, Any]:
+def _evaluated(
+    problem_folder: Path, kind: str, checkout: Path, builds: Path, turns: Semaphore, until: float
+) -> dict[str, Any]:
     """Return KernelBench's verdict on one exported kernel; `told` alone where it gives none."""
-    build = builds / f"{place.name}_{kind}"
+    build = builds / f"{problem_folder.name}_{kind}"
     build.mkdir()
-    problem = checkout / (place / "problem.txt").read_text(encoding="utf-8")
+    problem = checkout / (problem_folder / "problem.txt").read_text(encoding="utf-8")
     environment = {**os.environ, "TORCH_EXTENSIONS_DIR": str(build), "MAX_JOBS": "2", "TORCH_CUDA_ARCH_LIST": "9.0a"}
-    words = [sys.executable, "-c", BUILT, str(place / f"{kind}.py")]
+    words = [sys.executable, "-c", BUILT, str(problem_folder / f"{kind}.py")]
     try:
         subprocess.run(
             words, env=environment, capture_output=True, timeout=max(1.0, until - time.monotonic()), check=False
         )
-        words = [sys.executable, "-c", JUDGED, str(checkout), str(problem), str(place / f"{kind}.py"), str(build)]
+        words = [
+            sys.executable,
+            "-c",
+            JUDGED,
+            str(checkout),
+            str(problem),
+            str(problem_folder / f"{kind}.py"),
+            str(build),
+        ]
         with turns:
             left_s = max(1.0, until - time.monotonic())
             ran = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=left_s, check=False)
@@ -202,11 +213,11 @@ def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Sema
         return {"told": ran.stderr[-400:]}
 
 
-def _code(evaluator: GpuEvaluator, place: Path, kind: str) -> str:
+def _code(evaluator: GpuEvaluator, problem_folder: Path, kind: str) -> str:
     """Return our judge's code on the task's tests, the largest of which stands for the original sizes."""
-    task = load_task(place / "task", TARGET)
+    task = load_task(problem_folder / "task", TARGET)
     small = replace(task, benchmarks=(replace(task.tests[-1], role="benchmark"),))
-    source = (place / f"{kind}.hip").read_text(encoding="utf-8")
+    source = (problem_folder / f"{kind}.hip").read_text(encoding="utf-8")
     try:
         return str(evaluator.verify(evaluator.prepare(source, small)).verdict.code)
     except ScientistError as error:
@@ -217,15 +228,17 @@ def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
     """Give the shares of kernels on which both judges were right."""
     total = len(rows)
     ours = sum(row["judge"]["right"] == "OK" and row["judge"]["wrong"] != "OK" for row in rows.values())
-    said = [row["kernelbench"] for row in rows.values() if is_evaluated(row)]
-    accepted = sum(bool(row["right"]["correct"]) for row in said)
-    refused = sum(not row["wrong"]["correct"] for row in said)
+    evaluated = [row["kernelbench"] for row in rows.values() if is_evaluated(row)]
+    accepted = sum(bool(row["right"]["correct"]) for row in evaluated)
+    refused = sum(not row["wrong"]["correct"] for row in evaluated)
     stored, by_them = STORED.name, "evaluated by KernelBench"
     rates = {"right_taken": accepted, "wrong_refused": refused}
     return [
         Figure("kernelbench_eval.judged", ours, "problems", "problems made", total, ">= 40", stored),
         *(
-            Figure(f"kernelbench_eval.{name}", count, "problems", by_them, len(said), f">= {len(said)}", stored)
+            Figure(
+                f"kernelbench_eval.{name}", count, "problems", by_them, len(evaluated), f">= {len(evaluated)}", stored
+            )
             for name, count in rates.items()
         ),
     ]

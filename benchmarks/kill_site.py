@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.ray_nodes import RayNodes, descendants, kill
+from benchmarks.processes import descendants, kill
+from benchmarks.ray_nodes import RayNodes
 from benchmarks.simulated import TARGET
 from tests.support.postgres_server import PostgresServer
 
@@ -52,31 +53,31 @@ class Site:
 
     def shorten(self) -> None:
         """Let the next driver end the run after the generation that follows the present one."""
-        said = re.findall(r'"candidates": (\d+)', (self._folder / "driver.log").read_text(encoding="utf-8"))
-        self.candidates = min(self.candidates, max(map(int, said), default=0) + 2 * PICKS)
+        counts = re.findall(r'"candidates": (\d+)', (self._folder / "driver.log").read_text(encoding="utf-8"))
+        self.candidates = min(self.candidates, max(map(int, counts), default=0) + 2 * PICKS)
 
-    def strike(self, what: str, draw: random.Random) -> bool:
+    def strike(self, victim: str, draw: random.Random) -> bool:
         """Kill one of these, and start again what nobody else would; False where there is none at the moment."""
-        if what in ("node", "head"):
-            self._fell(what, draw)
+        if victim in ("node", "head"):
+            self._fell(victim, draw)
             return True
-        found = self._found(what)
-        if not found:
+        pids = self._found(victim)
+        if not pids:
             return False
-        kill(draw.choice(found))
-        if what == "driver":
+        kill(draw.choice(pids))
+        if victim == "driver":
             self.driver.wait()
             self.driver = self._drive()
         return True
 
-    def _found(self, what: str) -> list[int]:
+    def _found(self, victim: str) -> list[int]:
         """Find the processes of this sort."""
-        if what in MARKS:
+        if victim in MARKS:
             below = [pid for root in (self.ray.head, *self.ray.nodes) for pid in descendants(root.pid)]
-            return [pid for pid in below if words_of(pid).startswith(MARKS[what])]
-        if what == "bridge":
+            return [pid for pid in below if words_of(pid).startswith(MARKS[victim])]
+        if victim == "bridge":
             return [pid for pid in descendants(self.driver.pid) if "cluster.bridge" in words_of(pid)]
-        if what == "connection":
+        if victim == "connection":
             return self._backends()
         return [self.driver.pid] if self.driver.poll() is None else []
 
@@ -91,11 +92,11 @@ class Site:
         except psycopg.Error:
             return []
 
-    def _fell(self, what: str, draw: random.Random) -> None:
+    def _fell(self, victim: str, draw: random.Random) -> None:
         """Kill a node, or the head with all that hangs on it."""
-        for node in [*self.ray.nodes, self.ray.head] if what == "head" else [draw.choice(self.ray.nodes)]:
+        for node in [*self.ray.nodes, self.ray.head] if victim == "head" else [draw.choice(self.ray.nodes)]:
             self.ray.fell(node)
-        if what == "head":
+        if victim == "head":
             self.ray.begin()
         self._node()
 

@@ -34,7 +34,7 @@ from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
 from benchmarks.kill_site import PICKS, SECONDS, Site
-from benchmarks.many_gpus import processor
+from benchmarks.processes import described_machine
 from benchmarks.simulated import counted
 from postgres.shared_database import open_shared
 from records.ledger import Ledger
@@ -53,9 +53,9 @@ WORST_S = 600.0  # to recover from one kill: a head starts slowly on a busy mach
 class Kills:
     """The kills of one run so far, and when they end."""
 
-    def __init__(self, site: Site, folder: Path, asked: argparse.Namespace, save: Callable[[Rows], None]) -> None:
-        self._site, self._folder, self._asked, self._save = site, folder, asked, save
-        self._draw = random.Random(asked.seed)
+    def __init__(self, site: Site, folder: Path, options: argparse.Namespace, save: Callable[[Rows], None]) -> None:
+        self._site, self._folder, self._asked, self._save = site, folder, options, save
+        self._draw = random.Random(options.seed)
         self._began = time.monotonic()
         self.rows: Rows = []
 
@@ -77,23 +77,23 @@ class Kills:
     def _left_s(self) -> float:
         return self._began + 60 * float(self._asked.minutes) - time.monotonic()
 
-    def _struck(self, what: str, is_hurried: bool, is_clean: bool) -> bool:
+    def _struck(self, victim: str, is_hurried: bool, is_clean: bool) -> bool:
         """Kill once, and wait for what comes after it; False where there is nothing of the kind."""
         time.sleep(self._draw.uniform(0.0, 2 * SECONDS))
         until = time.monotonic() + FOUND_S
         stage = self._stage(is_clean)
-        while not self._site.strike(what, self._draw):
+        while not self._site.strike(victim, self._draw):
             if time.monotonic() > until:
                 return False
             self._site.revive()
             time.sleep(0.1)
             stage = self._stage(is_clean)
-        row: dict[str, Any] = {"what": what, "stage": stage, "at_s": round(time.monotonic() - self._began, 2)}
+        row: dict[str, Any] = {"what": victim, "stage": stage, "at_s": round(time.monotonic() - self._began, 2)}
         self.rows.append(row)
         if not is_hurried and (took := self._awaited()) is not None:
             row |= {"recovery_s": round(took, 3), "is_clean": is_clean}
         self._save(self.rows)
-        print(f"{row['at_s']:6.1f} s  kill {len(self.rows)}: {what}, {stage}, {row.get('recovery_s')}", flush=True)
+        print(f"{row['at_s']:6.1f} s  kill {len(self.rows)}: {victim}, {stage}, {row.get('recovery_s')}", flush=True)
         return True
 
     def _stage(self, is_clean: bool) -> str:
@@ -119,10 +119,10 @@ class Kills:
 def order(kills: int, draw: random.Random) -> list[str]:
     """Draw so many kills by their shares, and those of each sort spread over the whole."""
     total = sum(SHARES.values())
-    counts = {what: max(1, round(kills * share / total)) for what, share in SHARES.items()}
+    counts = {victim: max(1, round(kills * share / total)) for victim, share in SHARES.items()}
     counts["station"] += kills - sum(counts.values())
-    spread = [((i + draw.random()) / count, what) for what, count in counts.items() for i in range(count)]
-    return [what for _, what in sorted(spread)][:kills]
+    spread = [((i + draw.random()) / count, victim) for victim, count in counts.items() for i in range(count)]
+    return [victim for _, victim in sorted(spread)][:kills]
 
 
 def compared(ours: Sequence[Sequence[object]], right: Sequence[Sequence[object]]) -> dict[str, int]:
@@ -137,40 +137,44 @@ def compared(ours: Sequence[Sequence[object]], right: Sequence[Sequence[object]]
     }
 
 
-def figures(told: dict[str, Any]) -> list[Figure]:
+def figures(stored: dict[str, Any]) -> list[Figure]:
     """Give kills, what is lost, doubled or blamed, and recovery times, of the stored file."""
-    rows, ledger = told["kills"], told["ledger"]
+    rows, ledger = stored["kills"], stored["ledger"]
     stages = Counter(row["stage"] for row in rows)
-    found = [Figure("kills.total", len(rows), "kills", "attempts of the run", ledger["attempts"], ">= 100", FILE)]
+    rows_of_figures = [
+        Figure("kills.total", len(rows), "kills", "attempts of the run", ledger["attempts"], ">= 100", FILE)
+    ]
     for name in ("lost", "added", "doubled", "blamed"):
         value = ledger[name]
-        found.append(
+        rows_of_figures.append(
             Figure(f"kills.{name}", value, "attempts", "attempts of the run", ledger["attempts"], "<= 0", FILE)
         )
     for stage, count in sorted(stages.items()):
-        found.append(Figure(f"kills.while_{stage}", count, "kills", "kills", len(rows), "", FILE))
+        rows_of_figures.append(Figure(f"kills.while_{stage}", count, "kills", "kills", len(rows), "", FILE))
     times: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if row.get("is_clean"):
             times[row["what"]].append(row["recovery_s"])
-    for what, each in sorted(times.items()):
-        count = sum(row["what"] == what for row in rows)
-        words = f"worst of {len(each)} (killed {count} times)"
-        found.append(Figure(f"kills.recovery_{what}", statistics.median(each), "s", words, max(each), "", FILE))
-    return found
+    for victim, times_s in sorted(times.items()):
+        count = sum(row["what"] == victim for row in rows)
+        words = f"worst of {len(times_s)} (killed {count} times)"
+        rows_of_figures.append(
+            Figure(f"kills.recovery_{victim}", statistics.median(times_s), "s", words, max(times_s), "", FILE)
+        )
+    return rows_of_figures
 
 
-def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
+def collect(options: argparse.Namespace, root: Path) -> dict[str, Any]:
     """Kill, wait for the end, compare; what is known lies in the folder that was asked for after each kill."""
-    c = Collection(asked.out or root, FILE, 60 * asked.minutes)
-    c.about |= {"device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
+    c = Collection(options.out or root, FILE, 60 * options.minutes)
+    c.about |= {"device": described_machine(), "python": sys.version.split()[0], "seed": options.seed}
     folder, near = root / "run", root / "near"
     folder.mkdir()
     with ExitStack() as opened:
         server = None if programs() is None else opened.enter_context(serving(is_durable=True))
         c.about["records"] = "SQLite" if server is None else "Postgres"
-        site = Site(folder, asked.candidates, server)
-        kills = Kills(site, folder, asked, lambda rows: c.save({"kills": rows}))
+        site = Site(folder, options.candidates, server)
+        kills = Kills(site, folder, options, lambda rows: c.save({"kills": rows}))
         try:
             kills.strike_all()
             c.say(f"{len(kills.rows)} kills; the run ends after {site.candidates} candidates")
@@ -179,15 +183,15 @@ def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
                 time.sleep(0.5)
         finally:
             site.close()
-        again = parsed([str(near), "--local", "--candidates", str(site.candidates), "--picks", str(PICKS)])
-        again.seconds = SECONDS
-        campaign(again.folder, again)
+        local_options = parsed([str(near), "--local", "--candidates", str(site.candidates), "--picks", str(PICKS)])
+        local_options.seconds = SECONDS
+        campaign(local_options.folder, local_options)
         ours = open_shared(SecretStr(site.database)) if site.database else Ledger(folder / "ledger.db")
-        with ours, Ledger(again.folder / "ledger.db") as right:
+        with ours, Ledger(local_options.folder / "ledger.db") as right:
             ledger = compared(summary(ours), summary(right))
-    found = {"kills": kills.rows, "drivers": site.drivers, "candidates": site.candidates, "ledger": ledger}
-    c.save(found)
-    return found
+    results = {"kills": kills.rows, "drivers": site.drivers, "candidates": site.candidates, "ledger": ledger}
+    c.save(results)
+    return results
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -199,13 +203,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=40.0, help="after which no more are killed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--candidates", type=int, default=100_000, help="more than the run comes to")
-    asked = parser.parse_args(words)
-    if asked.stored:
+    options = parser.parse_args(words)
+    if options.stored:
         return report("Kills", figures(stored(FILE, "python -m benchmarks.kills --out DIR")))
     root = Path(tempfile.mkdtemp(prefix="ks-kills-"))
-    found = collect(asked, root)
+    results = collect(options, root)
     shutil.rmtree(root)
-    return report("Kills", figures(found))
+    return report("Kills", figures(results))
 
 
 if __name__ == "__main__":

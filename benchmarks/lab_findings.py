@@ -18,13 +18,13 @@ from tests.kernels.faults.faults import cases, findings, is_found
 def main() -> int:
     """Run every case, print a table by kind and two figures."""
     total: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    right: Counter[str] = Counter()
     alarms: Counter[str] = Counter()
     missed: list[str] = []
     for faulty, twin in cases():
         total[faulty.kind] += 1
         if is_found(faulty, findings(faulty)):
-            found[faulty.kind] += 1
+            right[faulty.kind] += 1
         else:
             missed.append(faulty.id)
         if findings(twin):
@@ -34,7 +34,7 @@ def main() -> int:
     for heading in ("kind", "kernels", "found at its line", "false alarms on twins"):
         table.add_column(heading, justify="left" if heading == "kind" else "right")
     for kind in sorted(total):
-        table.add_row(kind, str(total[kind]), str(found[kind]), str(alarms[kind]))
+        table.add_row(kind, str(total[kind]), str(right[kind]), str(alarms[kind]))
     Console(soft_wrap=True).print(table)
     for name in missed:
         print(f"not as it should be: {name}")
@@ -42,7 +42,7 @@ def main() -> int:
     return report(
         "What the lab finds",
         (
-            Figure("lab_findings.found", sum(found.values()), "kernels", "faulty kernels", count, f">= {count}"),
+            Figure("lab_findings.found", sum(right.values()), "kernels", "faulty kernels", count, f">= {count}"),
             Figure("lab_findings.false_alarms", sum(alarms.values()), "kernels", "honest twins", count, "<= 0"),
         ),
     )

@@ -28,6 +28,7 @@ import numpy as np
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
+from benchmarks.folders import KERNELS
 from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
@@ -40,7 +41,6 @@ from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Case
 
-KERNELS = Path(__file__).parent / "kernels"
 ALL_CHECKS = ("--data-races", "--uninitialized")
 SAMPLES = 5
 DEADLINE_S = 120.0
@@ -87,7 +87,7 @@ def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -
 
         def wall(*more: str) -> float:
             start = time.perf_counter()
-            done = subprocess.run(
+            process = subprocess.run(
                 [command, *options, *more, "launch.sim"],
                 cwd=folder,
                 capture_output=True,
@@ -95,8 +95,8 @@ def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -
                 check=False,
                 timeout=20 * DEADLINE_S,
             )
-            if done.returncode != 0 or "rror" in done.stderr:
-                sys.exit(f"oclgrind-kernel failed on {work.name}: {done.stderr.strip()[:300]}")
+            if process.returncode != 0 or "rror" in process.stderr:
+                sys.exit(f"oclgrind-kernel failed on {work.name}: {process.stderr.strip()[:300]}")
             return time.perf_counter() - start
 
         return wall() - wall("--quick")
@@ -126,7 +126,7 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
     buffers.append(Buffer("out", np.zeros(work.output, np.float32), "output"))
     seconds = []
     for _ in range(SAMPLES):
-        done = lab.execute(
+        execution = lab.execute(
             ExecutionRequest(
                 program,
                 ResolvedPlan((launch,), {}),
@@ -135,9 +135,9 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
                 checks="all" if instrumented else "bounds",
             )
         )
-        if done.findings or not (done.outputs["out"] == expected(work)).all():
-            sys.exit(f"{work.name} went wrong in the lab: {done.findings[:1] or 'another result than expected'}")
-        seconds.append(sum(done.launch_seconds))
+        if execution.findings or not (execution.outputs["out"] == expected(work)).all():
+            sys.exit(f"{work.name} went wrong in the lab: {execution.findings[:1] or 'another result than expected'}")
+        seconds.append(sum(execution.launch_seconds))
     return statistics.median(seconds)
 
 

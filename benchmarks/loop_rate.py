@@ -40,10 +40,10 @@ GOALS = {"cpu": "<= 10", "late": "<= 1.25", "memory": "<= 1", "step": "<="}
 def scripted(candidates: int, folder: Path, wrapper: Sequence[str] = ()) -> list[Mark]:
     """Return the marks of one run in a process of its own; a run that fails ends the benchmark."""
     argv = [*wrapper, sys.executable, "-m", "benchmarks.scripted_loop", str(candidates), str(folder)]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"the run of {candidates} candidates ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return [Mark(**mark) for mark in json.loads(done.stdout)]
+    process = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(f"the run of {candidates} candidates ended with {process.returncode}: {process.stderr.strip()[-500:]}")
+    return [Mark(**mark) for mark in json.loads(process.stdout)]
 
 
 def at(marks: Sequence[Mark], candidates: int) -> tuple[float, float]:
@@ -82,10 +82,10 @@ def openevolve(python: str, candidates: int, folder: Path) -> tuple[float, float
     source.write_text("// padding of the size of a kernel\n" * SOURCE_LINES)
     argv = [python, str(ROOT / "benchmarks" / "openevolve_loop.py"), str(candidates), str(folder), str(source)]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    process = subprocess.run(argv, capture_output=True, text=True, check=False)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        sys.exit(f"OpenEvolve ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    if process.returncode:
+        sys.exit(f"OpenEvolve ended with {process.returncode}: {process.stderr.strip()[-500:]}")
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
 
 
@@ -100,10 +100,10 @@ def bare_ms(folder: Path) -> float:
     """Measure the CPU of a candidate in a graph without content, in milliseconds."""
     folder.mkdir()
     argv = [sys.executable, "-m", "benchmarks.bare_loop", str(BARE), str(folder)]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"the graph without content ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return float(done.stdout)
+    process = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(f"the graph without content ended with {process.returncode}: {process.stderr.strip()[-500:]}")
+    return float(process.stdout)
 
 
 def loop_figures(lengths: Sequence[int], folder: Path, python: str) -> list[Figure]:
@@ -140,9 +140,9 @@ def step_figures(folder: Path) -> list[Figure]:
     """Compare a durable step in records with one in the checkpoint alone: the ratio, as the median of the rounds."""
     rounds = []
     for number in range(ROUNDS):
-        place = folder / f"steps-{number}"
-        place.mkdir()
-        rounds.append(measured(STEPS, place))
+        steps_folder = folder / f"steps-{number}"
+        steps_folder.mkdir()
+        rounds.append(measured(STEPS, steps_folder))
     ours, theirs = sorted(rounds, key=lambda pair: pair[0].wall_s / pair[1].wall_s)[ROUNDS // 2]
     anchor = "SqliteSaver alone, 100 kB source"
     return [
@@ -164,11 +164,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.loop_rate", description=__doc__)
     options.add_argument("--openevolve", default="", metavar="PYTHON", help="an interpreter with OpenEvolve 0.4.0")
     options.add_argument("--longest", type=int, default=LENGTHS[-1], metavar="N", help="candidates of the long run")
-    wanted = options.parse_args(arguments)
-    lengths = [n for n in LENGTHS if n < wanted.longest] + [wanted.longest]
+    chosen = options.parse_args(arguments)
+    lengths = [n for n in LENGTHS if n < chosen.longest] + [chosen.longest]
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     with tempfile.TemporaryDirectory() as name:
-        figures = [*loop_figures(lengths, Path(name), wanted.openevolve), *step_figures(Path(name))]
+        figures = [*loop_figures(lengths, Path(name), chosen.openevolve), *step_figures(Path(name))]
     return report("The loop's own cost for one candidate", figures)
 
 

@@ -56,26 +56,26 @@ class Mutant:
 def mutated(lines: Sequence[str], names: Sequence[str], seed: int) -> Mutant:
     """Change a few instructions of a listing: other mnemonics, operands, numbers, order, or none of them left."""
     rng, text = random.Random(seed), list(lines)
-    places = [i for i, line in enumerate(text) if line.startswith("\t") and line[1:2].isalpha()]
+    lines_of_code = [i for i, line in enumerate(text) if line.startswith("\t") and line[1:2].isalpha()]
     for _ in range(rng.randint(1, MOST_CHANGES)):
-        place = rng.choice(places)
-        other = rng.choice(places)
-        words = text[place].split()
+        line_index = rng.choice(lines_of_code)
+        other = rng.choice(lines_of_code)
+        words = text[line_index].split()
         match rng.randrange(7):
             case 0:
-                text[place] = "\t" + " ".join([rng.choice(names), *words[1:]])
+                text[line_index] = "\t" + " ".join([rng.choice(names), *words[1:]])
             case 1:
-                text[place] = "\t" + " ".join([*words[:1], *text[other].split()[1:]])
+                text[line_index] = "\t" + " ".join([*words[:1], *text[other].split()[1:]])
             case 2:
-                text[place], text[other] = text[other], text[place]
+                text[line_index], text[other] = text[other], text[line_index]
             case 3:
-                text[place] = ""
+                text[line_index] = ""
             case 4:
-                text[place] = text[other]
+                text[line_index] = text[other]
             case 5:
-                text[place] = "".join(str(rng.randrange(300)) if c.isdigit() else c for c in text[place])
+                text[line_index] = "".join(str(rng.randrange(300)) if c.isdigit() else c for c in text[line_index])
             case _:
-                text[place] = "\t" + " ".join([*words[:-1], rng.choice(OPERANDS)])
+                text[line_index] = "\t" + " ".join([*words[:-1], rng.choice(OPERANDS)])
     return Mutant(seed, "\n".join(text))
 
 
@@ -89,10 +89,10 @@ class Base:
     @staticmethod
     def of(listing: str) -> Base:
         """Find the kernel in a listing; LabError where there is none."""
-        named = _SYMBOL.search(listing)
-        if not named:
+        symbol = _SYMBOL.search(listing)
+        if not symbol:
             raise LabError("a listing to mutate needs a kernel with .amdhsa_kernel")
-        return Base(tuple(listing.split("\n")), named[1])
+        return Base(tuple(listing.split("\n")), symbol[1])
 
 
 def own_listing(compiler: Compiler) -> str:
@@ -104,12 +104,12 @@ def own_listing(compiler: Compiler) -> str:
 
 def arguments(program: LabProgram) -> tuple[ResolvedArg, ...]:
     """Give pointers the buffers in turn, and numbers the small value that fills their bytes."""
-    given, names = list[ResolvedArg](), iter("xyw" * 400)
-    for each in program.layouts["fuzzed"].explicit:
-        dtype = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}.get(each.size)
-        scalar = ScalarArg(dtype, 64) if dtype else StructArg((), each.size)
-        given.append(BufferArg(next(names)) if each.buffer else scalar)
-    return tuple(given)
+    values, names = list[ResolvedArg](), iter("xyw" * 400)
+    for parameter in program.layouts["fuzzed"].explicit:
+        dtype = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}.get(parameter.size)
+        scalar = ScalarArg(dtype, 64) if dtype else StructArg((), parameter.size)
+        values.append(BufferArg(next(names)) if parameter.buffer else scalar)
+    return tuple(values)
 
 
 def outcome(lab: MachineLab, mutant: Mutant, symbol: str) -> str:
@@ -123,17 +123,17 @@ def outcome(lab: MachineLab, mutant: Mutant, symbol: str) -> str:
     values = np.arange(65536, dtype=np.float32)
     buffers = [Buffer("x", values, "input"), Buffer("y", values * 0, "output"), Buffer("w", values * 0, "workspace")]
     launch = ResolvedLaunch("fuzzed", (2, 1, 1), (128, 1, 1), 1024, arguments(program))
-    asked = ExecutionRequest(program, ResolvedPlan((launch,), {}), buffers, DEADLINE_S)
+    request = ExecutionRequest(program, ResolvedPlan((launch,), {}), buffers, DEADLINE_S)
     if mutant.seed % 2:  # half of them are counted, and walked through by a timeline
         timed = TimelineRequest(CLOCK, (Residency(4, 8, 2, 1),), ((1, NONE, NONE, 0, 1),))
-        asked = replace(asked, count=True, timeline=timed)
+        request = replace(request, count=True, timeline=timed)
     try:
-        done = lab.execute(asked)
+        execution = lab.execute(request)
     except (LabError, PlanError):
         return "refused by the interpreter"
     except NoAnswer:
         return "crashed"
-    return "at fault" if done.findings else "executed"
+    return "at fault" if execution.findings else "executed"
 
 
 def main() -> None:
@@ -142,25 +142,25 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--listings", type=Path, nargs="*", default=[])
-    asked = parser.parse_args()
+    options = parser.parse_args()
     cache = load_settings().cache_folder
     toolchain, target = find_toolchain(cache / "toolchain"), load_target("mi300x")
     lab = MachineLab(toolchain, cache / "kernels", target, 1)
     texts = [own_listing(Compiler(toolchain, cache / "kernels", target))]
-    texts += [path.read_text(encoding="utf-8") for path in asked.listings]
-    print(json.dumps(fuzz(lab, [Base.of(text) for text in texts], asked.seconds, asked.seed)))
+    texts += [path.read_text(encoding="utf-8") for path in options.listings]
+    print(json.dumps(fuzz(lab, [Base.of(text) for text in texts], options.seconds, options.seed)))
 
 
 def fuzz(lab: MachineLab, bases: Sequence[Base], seconds: float, first: int) -> dict[str, object]:
     """Mutate the bases in turn for these seconds of processor time; figures, and the seeds of what went wrong."""
-    names, seen, bad, number = list(instruction_table()), Counter[str](), list[int](), first
+    names, counts, bad, number = list(instruction_table()), Counter[str](), list[int](), first
     while time.process_time() + lab.cpu_s < seconds:
         base = bases[number % len(bases)]
-        found = outcome(lab, mutated(base.lines, names, number), base.symbol)
-        seen[found] += 1
-        bad += [number] if found in ("crashed", "slow to decode") else []
+        kind = outcome(lab, mutated(base.lines, names, number), base.symbol)
+        counts[kind] += 1
+        bad += [number] if kind in ("crashed", "slow to decode") else []
         number += 1
-    return {"mutants": number - first, **seen, "bad_seeds": bad}
+    return {"mutants": number - first, **counts, "bad_seeds": bad}
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def measure(tool: Path, folder: Path) -> dict[str, float]:
         for name, pair in images.items():
             for i, image in enumerate(pair):
                 least[name][i] = min(least[name][i], spent(tool, image, registers, results))
-    return {name: (many - one) / (STATES * (REPEATS - 1)) * 1e9 for name, (one, many) in least.items()}
+    return {name: (many - single) / (STATES * (REPEATS - 1)) * 1e9 for name, (single, many) in least.items()}
 
 
 def _file(name: str) -> str:

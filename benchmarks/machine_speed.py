@@ -99,10 +99,10 @@ def times(checkout: Path, task: str, part: str, cache: Path) -> dict[str, Times]
     compiler = load_settings().cache_folder / "toolchain"
     sampled = SAMPLED if task in PRODUCTS else 0
     argv = [sys.executable, "-c", CHILD, task, part, str(cache), str(compiler), str(sampled)]
-    done = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{task} cannot be judged in {checkout}: {done.stderr.strip()[-300:]}")
-    return {seed: Times(*row) for seed, row in json.loads(done.stdout.splitlines()[-1]).items()}
+    process = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        sys.exit(f"{task} cannot be judged in {checkout}: {process.stderr.strip()[-300:]}")
+    return {seed: Times(*row) for seed, row in json.loads(process.stdout.splitlines()[-1]).items()}
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -110,30 +110,30 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
-def figures(name: str, here: Mapping[str, Times], there: Mapping[str, Times]) -> list[Figure]:
+def figures(name: str, ours: Mapping[str, Times], theirs: Mapping[str, Times]) -> list[Figure]:
     """Give a task's figures: seconds of all its seeds' verdicts, of an average estimate, of whole executions if any."""
 
-    def figure(what: str, goal: str, share: float = 1.0) -> Figure:
-        value, other = (share * sum(getattr(rows[seed], what) for seed in here) for rows in (here, there))
+    def figure(field: str, goal: str, share: float = 1.0) -> Figure:
+        value, other = (share * sum(getattr(rows[seed], field) for seed in ours) for rows in (ours, theirs))
         kind, bound = goal.split()
-        wanted = goal if what == "estimate" else f"{kind} {float(bound) * other:.6g}"
-        return Figure(f"machine_speed.{what}.{name}", value, "s", ANCHOR, other, wanted)
+        limit = goal if field == "estimate" else f"{kind} {float(bound) * other:.6g}"
+        return Figure(f"machine_speed.{field}.{name}", value, "s", ANCHOR, other, limit)
 
-    rows = [figure("verdict", GOAL_OF_EACH), figure("estimate", GOAL_OF_ESTIMATE_S, 1 / len(here))]
-    return [*rows, figure("whole", GOAL_OF_WHOLE)] if any(each.whole for each in here.values()) else rows
+    rows = [figure("verdict", GOAL_OF_EACH), figure("estimate", GOAL_OF_ESTIMATE_S, 1 / len(ours))]
+    return [*rows, figure("whole", GOAL_OF_WHOLE)] if any(times.whole for times in ours.values()) else rows
 
 
 def means(rows: Sequence[Figure]) -> list[Figure]:
     """Give the geometric mean and worst of the ratios of each kind of figure."""
-    found = list[Figure]()
-    for what, goal in (("verdict", GOAL_OF_ALL), ("estimate", GOAL_OF_ALL), ("whole", GOAL_OF_WHOLE)):
-        ratios = [row.ratio for row in rows if row.figure.split(".")[1] == what]
+    rows_of_means = list[Figure]()
+    for field, goal in (("verdict", GOAL_OF_ALL), ("estimate", GOAL_OF_ALL), ("whole", GOAL_OF_WHOLE)):
+        ratios = [row.ratio for row in rows if row.figure.split(".")[1] == field]
         if ratios:
-            found += [
-                Figure(f"machine_speed.{what}", geometric_mean(ratios), "of it", ANCHOR, 1.0, goal),
-                Figure(f"machine_speed.{what}.worst", max(ratios), "of it", ANCHOR, 1.0, GOAL_OF_EACH),
+            rows_of_means += [
+                Figure(f"machine_speed.{field}", geometric_mean(ratios), "of it", ANCHOR, 1.0, goal),
+                Figure(f"machine_speed.{field}.worst", max(ratios), "of it", ANCHOR, 1.0, GOAL_OF_EACH),
             ]
-    return found
+    return rows_of_means
 
 
 def main(words: Sequence[str]) -> int:
@@ -143,22 +143,24 @@ def main(words: Sequence[str]) -> int:
     options.add_argument("--tasks", nargs="+", default=task_names(), metavar="NAME")
     options.add_argument("--seeds", default="", metavar="PART", help="seeds with this in their names only")
     options.add_argument("--store", type=Path, metavar="FILE", help="rows that were measured, and are kept")
-    wanted = options.parse_args(words)
-    stored = json.loads(wanted.store.read_text()) if wanted.store and wanted.store.is_file() else {}
+    chosen = options.parse_args(words)
+    stored = json.loads(chosen.store.read_text()) if chosen.store and chosen.store.is_file() else {}
     rows = list[Figure]()
     with tempfile.TemporaryDirectory() as folder:
-        for name in wanted.tasks:
-            if not any(wanted.seeds in seed.name for seed in load_task(name, "mi300x").seeds):
+        for name in chosen.tasks:
+            if not any(chosen.seeds in seed.name for seed in load_task(name, "mi300x").seeds):
                 continue
             if name not in stored:
-                pair = [times(wanted.base, name, wanted.seeds, Path(folder) / "base")]
-                pair.append(times(ROOT, name, wanted.seeds, Path(folder) / "here"))
-                stored[name] = [{seed: list(vars(each).values()) for seed, each in one.items()} for one in pair]
+                pair = [times(chosen.base, name, chosen.seeds, Path(folder) / "base")]
+                pair.append(times(ROOT, name, chosen.seeds, Path(folder) / "here"))
+                stored[name] = [
+                    {seed: list(vars(seed_times).values()) for seed, seed_times in by_seed.items()} for by_seed in pair
+                ]
                 print(name, stored[name], file=sys.stderr, flush=True)
-                if wanted.store:
-                    wanted.store.write_text(json.dumps(stored))
-            there, here = ({seed: Times(*row) for seed, row in one.items()} for one in stored[name])
-            rows += figures(name, here, there)
+                if chosen.store:
+                    chosen.store.write_text(json.dumps(stored))
+            theirs, ours = ({seed: Times(*row) for seed, row in by_seed.items()} for by_seed in stored[name])
+            rows += figures(name, ours, theirs)
     return report("Processor time of verdicts, estimates and whole executions", [*rows, *means(rows)])
 
 

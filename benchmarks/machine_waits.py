@@ -49,7 +49,7 @@ class Removal:
 
     row: int  # of the listing
     text: str
-    said: str  # a finding's kind, "outputs" where only those differ, "" where nothing shows
+    evidence: str  # a finding's kind, "outputs" where only those differ, "" where nothing shows
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Bench:
 
     def program(self, listing: str) -> LabProgram:
         """Decode the listing, which is a variant of one that the compiler has made."""
-        made = self.lab.program(listing, self.symbols, SOURCE)
-        assert isinstance(made, LabProgram), made
-        return made
+        program = self.lab.program(listing, self.symbols, SOURCE)
+        assert isinstance(program, LabProgram), program
+        return program
 
     def run(self, listing: str) -> Iterator[Execution]:
         """Execute the listing on each case, as it stands."""
@@ -102,10 +102,10 @@ def bench(lab: MachineLab, compiler: Compiler, prepared: Prepared, cases: int = 
 def removals(seed: Bench, most: int | None = None) -> Iterator[Removal]:
     """Take out each instruction that waits and that is executed, at most so many."""
     expected = list(seed.run(seed.listing))
-    assert not any(done.findings for done in expected), [done.findings for done in expected]
+    assert not any(execution.findings for execution in expected), [execution.findings for execution in expected]
     for row, text in list(seed.orders())[:most]:
-        if any(done.findings for done in seed.run(seed.instead(row, *trap(text)))):
-            yield Removal(row, text, _said(seed.run(seed.instead(row)), expected))
+        if any(execution.findings for execution in seed.run(seed.instead(row, *trap(text)))):
+            yield Removal(row, text, _evidence(seed.run(seed.instead(row)), expected))
 
 
 def trap(text: str) -> tuple[str, ...]:
@@ -122,14 +122,14 @@ def trap(text: str) -> tuple[str, ...]:
             shift += width
         rows += [f"s_cmp_le_u32 ttmp6, {most}", f"s_cbranch_scc1 .Lno_{name}", *_TRAP, f".Lno_{name}:"]
     rows += ["s_cmp_lg_u32 ttmp4, 0", text]  # SCC is as it was
-    return tuple(each if each.endswith(":") else f"\t{each.strip()}" for each in rows)
+    return tuple(row if row.endswith(":") else f"\t{row.strip()}" for row in rows)
 
 
-def _said(runs: Iterator[Execution], expected: Sequence[Execution]) -> str:
-    for done, right in zip(runs, expected, strict=True):
-        if done.findings:
-            return done.findings[0].kind
-        if any(done.outputs[name].tobytes() != right.outputs[name].tobytes() for name in right.outputs):
+def _evidence(runs: Iterator[Execution], expected: Sequence[Execution]) -> str:
+    for execution, right in zip(runs, expected, strict=True):
+        if execution.findings:
+            return execution.findings[0].kind
+        if any(execution.outputs[name].tobytes() != right.outputs[name].tobytes() for name in right.outputs):
             return "outputs"
     return ""
 
@@ -138,13 +138,13 @@ def _size(task: Task, case: Case) -> int:
     return sum(prod(task.shape_of(spec, case)) for spec in (*task.inputs, *task.outputs))
 
 
-def figures(found: dict[str, list[Removal]]) -> list[Figure]:
+def figures(by_seed: dict[str, list[Removal]]) -> list[Figure]:
     """Give the share found for each seed and for all."""
-    groups = {**found, "all": [each for rows in found.values() for each in rows]}
+    groups = {**by_seed, "all": [removal for rows in by_seed.values() for removal in rows]}
     return [
         Figure(
             f"machine_waits.{name}",
-            sum(bool(each.said) for each in rows) / max(1, len(rows)),
+            sum(bool(removal.evidence) for removal in rows) / max(1, len(rows)),
             "",
             "removed instructions that are executed",
             len(rows),
@@ -157,19 +157,19 @@ def figures(found: dict[str, list[Removal]]) -> list[Figure]:
 def main(names: Sequence[str]) -> int:
     """Take out every wait of the seeds' listings and report."""
     cache = load_settings().cache_folder
-    made = find_toolchain(cache / "toolchain"), cache, load_target("mi300x")
-    lab, compiler = MachineLab(*made), Compiler(*made)
-    found: dict[str, list[Removal]] = {}
+    parts = find_toolchain(cache / "toolchain"), cache, load_target("mi300x")
+    lab, compiler = MachineLab(*parts), Compiler(*parts)
+    by_seed: dict[str, list[Removal]] = {}
     for name in names or TASKS:
         task = load_task(name, "mi300x")
         for seed in task.seeds:
             prepared = prepare(seed.read_text(encoding="utf-8"), task)
-            rows = found[f"{name}.{seed.name.partition('.')[0]}"] = list(removals(bench(lab, compiler, prepared)))
-            print(f"{name}/{seed.name}: {dict(Counter(each.said for each in rows))}")
-            for each in rows:
-                if not each.said:
-                    print(f"  nothing shows: row {each.row} {each.text}")
-    return report("Removed waits and barriers that the machine finds", figures(found))
+            rows = by_seed[f"{name}.{seed.name.partition('.')[0]}"] = list(removals(bench(lab, compiler, prepared)))
+            print(f"{name}/{seed.name}: {dict(Counter(removal.evidence for removal in rows))}")
+            for removal in rows:
+                if not removal.evidence:
+                    print(f"  nothing shows: row {removal.row} {removal.text}")
+    return report("Removed waits and barriers that the machine finds", figures(by_seed))
 
 
 if __name__ == "__main__":

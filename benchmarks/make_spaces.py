@@ -28,8 +28,8 @@ def evaluated(name: str, tuned: Tuned, evaluator: LabEvaluator) -> Space:
     times: list[float | None] = []
     begun = time.monotonic()
     for number, choice in enumerate(first.choices):
-        made = evaluator.estimate(first.choose(choice))
-        times.append(made.rank_us if made.verdict.accepted else None)
+        evaluation = evaluator.estimate(first.choose(choice))
+        times.append(evaluation.rank_us if evaluation.verdict.accepted else None)
         if number % 50 == 0:
             print(f"{name} {number}/{len(first.choices)} {time.monotonic() - begun:.0f} s", flush=True)
     return Space(
@@ -46,11 +46,11 @@ def evaluated(name: str, tuned: Tuned, evaluator: LabEvaluator) -> Space:
 
 def main(arguments: list[str]) -> int:
     """Evaluate the spaces named, or all."""
-    known, settings = tuned_kernels(), load_settings()
+    spaces, settings = tuned_kernels(), load_settings()
     toolchain = find_toolchain(settings.cache_folder / "toolchain")
-    for name in arguments or list(known):
+    for name in arguments or list(spaces):
         evaluator = LabEvaluator(toolchain, settings.cache_folder, load_target(TARGET), seed=0)
-        save(evaluated(name, known[name], evaluator))
+        save(evaluated(name, spaces[name], evaluator))
     return 0
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.collection import Collection, number, stored
+from benchmarks.processes import cpu_s, described_machine
 from benchmarks.scale import ROUNDS, evaluate
 from benchmarks.simulated import linked, opened
 from cluster.cluster_link import ClusterLink
@@ -36,20 +37,6 @@ CAMPAIGN = "campaign.json"
 SECONDS = 2.0
 PICKS = 256
 RATED = 2048  # evaluations without a duration
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-
-
-def processor() -> str:
-    """Describe the machine in words."""
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
-    return f"x86-64 machine with {len(os.sched_getaffinity(0))} cores ({model})"
-
-
-def cpu_s(pid: int) -> float:
-    """Read the processor time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / TICKS_A_SECOND
 
 
 def timed(link: ClusterLink, sandbox: ClusterSandbox, names: Sequence[str], seconds: float, threads: int) -> Any:
@@ -66,8 +53,8 @@ def timed(link: ClusterLink, sandbox: ClusterSandbox, names: Sequence[str], seco
 def collect(out: Path, gpus: int, candidates: int, hasten: float) -> int:
     """Measure one after the other; what is known lies in OUT after each."""
     c = Collection(out, FILE, 600.0)
-    c.about |= {"device": processor(), "gpus": gpus, "python": sys.version.split()[0]}
-    found: dict[str, Any] = {}
+    c.about |= {"device": described_machine(), "gpus": gpus, "python": sys.version.split()[0]}
+    results: dict[str, Any] = {}
     long = Collection(out, CAMPAIGN, 600.0)
     long.about |= c.about
     with tempfile.TemporaryDirectory() as root:
@@ -87,15 +74,15 @@ def collect(out: Path, gpus: int, candidates: int, hasten: float) -> int:
         try:
             began = time.monotonic()
             sandbox = opened(link, folder, gpus)
-            found["start_s"] = round(time.monotonic() - began, 3)
-            c.say(f"{gpus} stations after {found['start_s']} s")
+            results["start_s"] = round(time.monotonic() - began, 3)
+            c.say(f"{gpus} stations after {results['start_s']} s")
             names = [f"long {i}" for i in range(ROUNDS * gpus)]
-            found["long"] = timed(link, sandbox, names, SECONDS, 2 * gpus)
-            c.say(f"{found['long']}")
-            c.save(found)
-            found["short"] = timed(link, sandbox, [f"short {i}" for i in range(RATED)], 0.0, 2 * gpus)
-            c.say(f"{found['short']}")
-            c.save(found)
+            results["long"] = timed(link, sandbox, names, SECONDS, 2 * gpus)
+            c.say(f"{results['long']}")
+            c.save(results)
+            results["short"] = timed(link, sandbox, [f"short {i}" for i in range(RATED)], 0.0, 2 * gpus)
+            c.say(f"{results['short']}")
+            c.save(results)
         finally:
             link.close()
     return run.returncode
@@ -107,42 +94,42 @@ def slope(rows: Sequence[dict[str, float]], name: str) -> float:
     return (last[name] - first[name]) / (last["candidates"] - first["candidates"])
 
 
-def figures(told: dict[str, Any]) -> list[Figure]:
+def figures(stored: dict[str, Any]) -> list[Figure]:
     """Give the figures of the stored file."""
     from benchmarks.figure import Figure
 
-    gpus, long, short = told["about"]["gpus"], told["long"], told["short"]
+    gpus, long, short = stored["about"]["gpus"], stored["long"], stored["short"]
     share = long["evaluations"] * SECONDS / (gpus * long["wall_s"])
-    found = [
+    rows = [
         Figure(
             "many_gpus.efficiency", share, "of 1", f"s of wall time for {long['evaluations']}", long["wall_s"],
             ">= 0.9", FILE,
         ),
-        Figure("many_gpus.start", told["start_s"], "s", "GPUs", gpus, "", FILE),
+        Figure("many_gpus.start", stored["start_s"], "s", "GPUs", gpus, "", FILE),
         Figure("many_gpus.rate", short["evaluations"] / short["wall_s"], "a second", "GPUs", gpus, "", FILE),
     ]  # fmt: skip
     for name in ("driver", "bridge", "supervisor"):
-        ours, slow = (1e3 * each["cpu_s"][name] / each["evaluations"] for each in (short, long))
-        found.append(Figure(f"many_gpus.cpu_{name}", ours, "ms", "evaluations of 2 s", slow, "", FILE))
-    return found
+        ours, slow = (1e3 * batch["cpu_s"][name] / batch["evaluations"] for batch in (short, long))
+        rows.append(Figure(f"many_gpus.cpu_{name}", ours, "ms", "evaluations of 2 s", slow, "", FILE))
+    return rows
 
 
-def campaign_figures(told: dict[str, Any]) -> list[Figure]:
+def campaign_figures(stored: dict[str, Any]) -> list[Figure]:
     """Give the figures of the campaign's file."""
     from benchmarks.figure import Figure
 
-    rows = [row for row in told["campaign"] if row.get("candidates", -1) >= 0]
+    rows = [row for row in stored["campaign"] if row.get("candidates", -1) >= 0]
     early, late = rows[: max(3, len(rows) // 5)], rows[len(rows) * 4 // 5 :]
 
     def cost(name: str, part: Sequence[dict[str, float]]) -> float:
         """Return the thousandths for each candidate."""
         return 1e3 * slope(part, name)
 
-    last, end = rows[-1], told["campaign"][-1]
+    last, end = rows[-1], stored["campaign"][-1]
     # A row is written when a generation begins, and one without a count when the last has ended.
-    done = last["candidates"] + (last["candidates"] - rows[-2]["candidates"] if end.get("ended") else 0)
+    candidates = last["candidates"] + (last["candidates"] - rows[-2]["candidates"] if end.get("ended") else 0)
     return [
-        Figure("many_gpus.campaign", done, "candidates", "s of wall", end["wall_s"], ">= 10000", CAMPAIGN),
+        Figure("many_gpus.campaign", candidates, "candidates", "s of wall", end["wall_s"], ">= 10000", CAMPAIGN),
         Figure("many_gpus.campaign_cpu", cost("cpu_s", rows), "ms", "wall", cost("wall_s", rows), "", CAMPAIGN),
         Figure("many_gpus.campaign_late", cost("cpu_s", late), "ms", "first fifth", cost("cpu_s", early), "", CAMPAIGN),
         Figure(
@@ -163,8 +150,8 @@ def main(words: Sequence[str]) -> int:
         )
     from benchmarks.figure import report
 
-    told = [stored(name, "python3 -m benchmarks.many_gpus OUT") for name in (FILE, CAMPAIGN)]
-    return report("Many GPUs", [*figures(told[0]), *campaign_figures(told[1])])
+    files = [stored(name, "python3 -m benchmarks.many_gpus OUT") for name in (FILE, CAMPAIGN)]
+    return report("Many GPUs", [*figures(files[0]), *campaign_figures(files[1])])
 
 
 if __name__ == "__main__":

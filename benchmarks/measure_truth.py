@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.folders import DATA
 from benchmarks.noise import MODELS, Noise, Simulated
+from benchmarks.packed import read_text
 from benchmarks.truth_trials import FILE, OURS, collect
 from sandbox.gpu.timing.contrast import Decision, Rule, decide
 from sandbox.gpu.timing.windows import Replay, Windows
@@ -31,7 +33,6 @@ from sandbox.gpu.timing.windows import Replay, Windows
 if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
-DATA = Path(__file__).parent / "data"
 SAME, PLANTED = 300, 200  # decisions of a replay
 PERCENT = math.log(1.01)
 
@@ -46,7 +47,7 @@ class Row:
     false_winners: float  # of equal kernels: ours called one faster; the others saw at least 1 %
     within: float  # 95 % of the ratios of equal kernels lie within this of 1
     planted: int
-    found: float  # ours: "slower"; the others: the larger number
+    planted_found: float  # ours: "slower"; the others: the larger number
     found_clearly: float  # the others: larger by 1 %
     decision_ms: float
 
@@ -54,7 +55,7 @@ class Row:
 def our_row(kernel: str, same: Sequence[Sequence[Any]], planted: Sequence[Sequence[Any]]) -> Row:
     """Make a row from trials of ours."""
     wrong = sum(r[0] in ("faster", "slower") for r in same)
-    found = 100.0 * sum(r[0] == "slower" for r in planted) / len(planted)
+    share_found = 100.0 * sum(r[0] == "slower" for r in planted) / len(planted)
     return Row(
         kernel,
         OURS,
@@ -62,8 +63,8 @@ def our_row(kernel: str, same: Sequence[Sequence[Any]], planted: Sequence[Sequen
         100.0 * wrong / len(same),
         spread([r[1] for r in same]),
         len(planted),
-        found,
-        found,
+        share_found,
+        share_found,
         float(np.mean([r[3] for r in (*same, *planted)])) / 1e3,
     )
 
@@ -124,14 +125,14 @@ def replay(
     source: Callable[[float], Windows], factor: float, count: int, rng: random.Random, window_us: float
 ) -> list[list[Any]]:
     """Replay so many decisions on a challenger that is slower by a factor, in the form of stored trials."""
-    made: list[Decision] = [decide(source(factor), Rule(), rng) for _ in range(count)]
-    return [[d.verdict, d.ratio, d.windows, d.windows * window_us] for d in made]
+    decisions: list[Decision] = [decide(source(factor), Rule(), rng) for _ in range(count)]
+    return [[d.verdict, d.ratio, d.windows, d.windows * window_us] for d in decisions]
 
 
 def redrawn(trials: Sequence[Sequence[float]], rng: random.Random) -> list[float]:
     """Pair the first kernel's run of one trial with the second's of another."""
-    one, two = rng.choice(trials), rng.choice(trials)
-    return [one[0], one[1], two[2], two[3], (one[4] + two[4]) / 2]
+    first, second = rng.choice(trials), rng.choice(trials)
+    return [first[0], first[1], second[2], second[3], (first[4] + second[4]) / 2]
 
 
 def model_rows(rng: random.Random) -> list[Row]:
@@ -148,15 +149,15 @@ def model_rows(rng: random.Random) -> list[Row]:
 
 def figures(rows: Sequence[Row], stored: str) -> list[Figure]:
     """Give the worst of the durations, for kernels that compute and for kernels that move memory."""
-    found: list[Figure] = []
+    rows_of_figures: list[Figure] = []
     for kind in ("work", "copy"):
         ours = [r for r in rows if r.timer == OURS and r.kernel.startswith(kind)]
         bench = {r.kernel: r for r in rows if r.timer == "do_bench" and r.kernel.startswith(kind)}
         pairs = [(r, bench[r.kernel]) for r in ours if r.kernel in bench]
         if not pairs:
             continue
-        found += _figures_of(kind, ours, pairs, stored)
-    return found
+        rows_of_figures += _figures_of(kind, ours, pairs, stored)
+    return rows_of_figures
 
 
 def _figures_of(kind: str, ours: Sequence[Row], pairs: Sequence[tuple[Row, Row]], stored: str) -> list[Figure]:
@@ -184,10 +185,10 @@ def _figures_of(kind: str, ours: Sequence[Row], pairs: Sequence[tuple[Row, Row]]
         ),
         Figure(
             f"measure_truth.{kind}.one_percent_found",
-            min(r.found for r in ours),
+            min(r.planted_found for r in ours),
             "%",
             "do_bench, larger mean",
-            min(b.found for _, b in pairs),
+            min(b.planted_found for _, b in pairs),
             ">= 95",
             stored,
         ),
@@ -215,7 +216,7 @@ def show(rows: Sequence[Row], unit: str) -> None:
                 r.timer,
                 f"{r.false_winners:.1f} %",
                 f"{r.within:.2f} %",
-                f"{r.found:.0f} %",
+                f"{r.planted_found:.0f} %",
                 "" if r.timer == OURS else f"{r.found_clearly:.0f} %",
                 f"{r.decision_ms:.1f}",
                 f"{r.decisions} + {r.planted}",
@@ -234,7 +235,7 @@ def main(words: Sequence[str]) -> int:
     from app.screen import say
     from benchmarks.figure import report
 
-    stored: dict[str, Any] = json.loads((DATA / FILE).read_text(encoding="utf-8"))
+    stored: dict[str, Any] = json.loads(read_text(DATA / FILE))
     about, rng = stored["about"], random.Random(12)
     say(f"Measured: {about['device']}, {about['date']}; {about['clocks'][0]} before, {about['clocks'][-1]} after.")
     if "--replay" in words:

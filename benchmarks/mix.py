@@ -102,7 +102,7 @@ class Member:
     """One candidate: its class decides what the verdict must be."""
 
     kind: str  # right | slow | wrong | broken | endless | faulting
-    what: str
+    edit: str
     task: Task
     source: str
     tunables: dict[str, int]
@@ -115,23 +115,23 @@ class Member:
 
 def mix(count: int = 500) -> list[Member]:
     """Draw `count` candidates; the same each time."""
-    rng, found = random.Random(SEED), list[Member]()
+    rng, members = random.Random(SEED), list[Member]()
     tasks = {name: load_task(name) for name in FILES}
     seeds = {name: _text(tasks[name], file) for name, file in FILES.items()}
     legal = {name: choices(parse(seeds[name]), tasks[name]) for name in FILES}
     for kind, share in SHARES.items():
         edits = [e for e in EDITS if e[0] == kind]
         for number in range(round(share * count)):
-            name, what = list(FILES)[number % 2], "as shipped"
+            name, edit = list(FILES)[number % 2], "as shipped"
             source, chosen = seeds[name], dict(rng.choice(legal[name]))
             if edits:
-                _, name, what, old, new = edits[number % len(edits)]
-                source, chosen = _edited(seeds[name], old, new), dict(rng.choice(_telling(what, legal[name])))
+                _, name, edit, old, new = edits[number % len(edits)]
+                source, chosen = _edited(seeds[name], old, new), dict(rng.choice(_telling(edit, legal[name])))
             elif kind == "slow":
                 source, chosen = _text(tasks[name], SLOW), {}
-            found.append(Member(kind, what, tasks[name], source + OWN.format(len(found)), chosen))
-    rng.shuffle(found)
-    return found
+            members.append(Member(kind, edit, tasks[name], source + OWN.format(len(members)), chosen))
+    rng.shuffle(members)
+    return members
 
 
 def _text(task: Task, file: str) -> str:
@@ -144,8 +144,8 @@ def _edited(source: str, old: str, new: str) -> str:
     return source.replace(old, new, 1) if old == "[[launch]]" else source.replace(old, new)
 
 
-def _telling(what: str, legal: Sequence[Mapping[str, int]]) -> Sequence[Mapping[str, int]]:
+def _telling(edit: str, legal: Sequence[Mapping[str, int]]) -> Sequence[Mapping[str, int]]:
     """List the choices of tunables with which an edit makes a difference."""
     least = {"last elements never written": ("VEC", 2), "first wave's sum only": ("BLOCK", 128)}
-    name, value = least.get(what, ("", 0))
+    name, value = least.get(edit, ("", 0))
     return [row for row in legal if row[name] >= value] if name else legal

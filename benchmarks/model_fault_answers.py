@@ -6,22 +6,22 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.faulty_endpoint import USAGE, Asked, Document, Faulty, Told, chat, kernel, told
+from benchmarks.faulty_endpoint import USAGE, Document, Faulty, HttpReply, RoleRequest, chat, kernel, reply
 
 
 def _changed(**changes: Any) -> Faulty:
     """Return the right answer with other fields."""
-    return lambda asked: told({**asked.right, **changes}) if asked.number == 1 else None
+    return lambda request: reply({**request.right, **changes}) if request.number == 1 else None
 
 
 def _message(change: Any) -> Faulty:
     """Return the right answer with a changed message and choice, once."""
 
-    def act(asked: Asked) -> Told | None:
-        document = json.loads(json.dumps(asked.right))
+    def act(request: RoleRequest) -> HttpReply | None:
+        document = json.loads(json.dumps(request.right))
         choice = document["choices"][0]
         change(choice, choice["message"])
-        return told(document) if asked.number == 1 else None
+        return reply(document) if request.number == 1 else None
 
     return act
 
@@ -102,13 +102,13 @@ def strange() -> Iterator[tuple[str, Faulty]]:
 def _cut(reason: str, calls: int = 1) -> Faulty:
     """Return an answer that ends early, with a kernel in it that looks whole and would be the fastest."""
 
-    def act(asked: Asked) -> Told | None:
-        if asked.number > calls:
+    def act(request: RoleRequest) -> HttpReply | None:
+        if request.number > calls:
             return None
-        source = kernel(asked.role, is_cut=True)
-        if asked.body.get("tools"):
-            return told(chat("", ("check", {"source": source}), reason))
-        return told(chat(f'```hip\n{source}```\n\n```tool\n{{"tool": "check"}}\n```', None, reason))
+        source = kernel(request.role, is_cut=True)
+        if request.body.get("tools"):
+            return reply(chat("", ("check", {"source": source}), reason))
+        return reply(chat(f'```hip\n{source}```\n\n```tool\n{{"tool": "check"}}\n```', None, reason))
 
     return act
 

@@ -15,7 +15,7 @@ from email.utils import formatdate
 from itertools import pairwise
 from typing import Any, Literal
 
-from benchmarks.faulty_endpoint import Asked, Document, Faulty, Told, told
+from benchmarks.faulty_endpoint import Document, Faulty, HttpReply, RoleRequest, reply
 from benchmarks.model_fault_answers import cuts, strange
 
 Kind = Literal["passing", "quirk", "answer", "cut", "lasting"]
@@ -32,14 +32,14 @@ class ModelFault:
     contradicts: bool = False
 
 
-def once(response: Told, at: int = 1) -> Faulty:
+def once(response: HttpReply, number: int = 1) -> Faulty:
     """Give the response for one request of the role, the first one or a later one."""
-    return lambda asked: response if asked.number == at else None
+    return lambda request: response if request.number == number else None
 
 
-def always(response: Told) -> Faulty:
+def always(response: HttpReply) -> Faulty:
     """Give the response for every request of the role."""
-    return lambda asked: response
+    return lambda request: response
 
 
 def table() -> list[ModelFault]:
@@ -58,15 +58,15 @@ def error(message: str, **more: Any) -> Document:
 def statuses() -> Iterator[ModelFault]:
     """Yield statuses that pass."""
     for status in (408, 409, 423, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529, 530):
-        yield ModelFault(f"HTTP {status}", "passing", once(told(error("a fault"), status)))
+        yield ModelFault(f"HTTP {status}", "passing", once(reply(error("a fault"), status)))
     for status in (502, 503):
-        page = Told(status, b"<html><h1>Bad gateway</h1></html>", {"Content-Type": "text/html"})
+        page = HttpReply(status, b"<html><h1>Bad gateway</h1></html>", {"Content-Type": "text/html"})
         yield ModelFault(f"HTTP {status} with a page", "passing", once(page))
-    yield ModelFault("HTTP 503 without a body", "passing", once(Told(503)))
+    yield ModelFault("HTTP 503 without a body", "passing", once(HttpReply(503)))
     for status in (401, 403, 404):
-        yield ModelFault(f"HTTP {status} once", "passing", once(told(error("no"), status)), True)
-    yield ModelFault("overloaded, by words", "passing", once(told(error("The model is overloaded"), 503)))
-    yield ModelFault("loading, llama.cpp", "passing", once(told(error("Loading model", code=503), 503)))
+        yield ModelFault(f"HTTP {status} once", "passing", once(reply(error("no"), status)), True)
+    yield ModelFault("overloaded, by words", "passing", once(reply(error("The model is overloaded"), 503)))
+    yield ModelFault("loading, llama.cpp", "passing", once(reply(error("Loading model", code=503), 503)))
 
 
 def waits() -> Iterator[ModelFault]:
@@ -88,26 +88,28 @@ def waits() -> Iterator[ModelFault]:
         "the draft of the IETF": {"RateLimit_Reset": "20", "RateLimit_Remaining": "0"},
     }
     for name, headers in forms.items():
-        yield ModelFault(f"HTTP 429, wait as {name}", "passing", once(told(error("too many requests"), 429, **headers)))
+        yield ModelFault(
+            f"HTTP 429, wait as {name}", "passing", once(reply(error("too many requests"), 429, **headers))
+        )
     for text in ("Rate limit reached, Limit 30000, Used 29000. Please try again in 1m2.5s.", '"retryDelay": "34s"'):
-        yield ModelFault(f"HTTP 429, {text[:20]}", "passing", once(told(error(text), 429)))
+        yield ModelFault(f"HTTP 429, {text[:20]}", "passing", once(reply(error(text), 429)))
 
 
 def connections() -> Iterator[ModelFault]:
     """Yield connections that break, and those that never end."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-    yield ModelFault("reset", "passing", once(Told(resets=True)))
-    yield ModelFault("closed without a word", "passing", once(Told(raw=b" ")))
-    yield ModelFault("half of the headers", "passing", once(Told(raw=head)))
-    yield ModelFault("fewer bytes than said", "passing", once(Told(raw=head + b"Content-Length: 999\r\n\r\n{")))
+    yield ModelFault("reset", "passing", once(HttpReply(resets=True)))
+    yield ModelFault("closed without a word", "passing", once(HttpReply(raw=b" ")))
+    yield ModelFault("half of the headers", "passing", once(HttpReply(raw=head)))
+    yield ModelFault("fewer bytes than said", "passing", once(HttpReply(raw=head + b"Content-Length: 999\r\n\r\n{")))
     yield ModelFault(
-        "a chunk that ends early", "passing", once(Told(raw=head + b"Transfer-Encoding: chunked\r\n\r\nff\r\n{"))
+        "a chunk that ends early", "passing", once(HttpReply(raw=head + b"Transfer-Encoding: chunked\r\n\r\nff\r\n{"))
     )
-    yield ModelFault("no HTTP", "passing", once(Told(raw=b"\x00\xff\xfe nonsense\r\n\r\n")))
-    yield ModelFault("silence", "passing", once(Told(hold_s=3 * DEADLINE_S)))
-    drip = Told(200, b"{" * 1000, pause_s=DEADLINE_S / 5)
+    yield ModelFault("no HTTP", "passing", once(HttpReply(raw=b"\x00\xff\xfe nonsense\r\n\r\n")))
+    yield ModelFault("silence", "passing", once(HttpReply(hold_s=3 * DEADLINE_S)))
+    drip = HttpReply(200, b"{" * 1000, pause_s=DEADLINE_S / 5)
     yield ModelFault("a byte from time to time", "passing", once(drip))
-    slow_head = Told(raw=head + b"X: " + b"a" * 1000, pause_s=DEADLINE_S / 5)
+    slow_head = HttpReply(raw=head + b"X: " + b"a" * 1000, pause_s=DEADLINE_S / 5)
     yield ModelFault("headers from time to time", "passing", once(slow_head))
 
 
@@ -135,40 +137,42 @@ def no_answers() -> Iterator[ModelFault]:
     }
     for name, text in texts.items():
         body = text.encode("utf-8", "surrogateescape")
-        yield ModelFault(f"200 with {name}", "passing", once(Told(200, body, {"Content-Type": "application/json"})))
-    yield ModelFault("200 with 20 MB", "passing", once(Told(200, b"[" + b"1," * 10_000_000)))
+        yield ModelFault(
+            f"200 with {name}", "passing", once(HttpReply(200, body, {"Content-Type": "application/json"}))
+        )
+    yield ModelFault("200 with 20 MB", "passing", once(HttpReply(200, b"[" + b"1," * 10_000_000)))
 
 
 def _refuses(field: str, message: str, status: int = 400, **more: Any) -> Faulty:
-    return lambda asked: told(error(message, **more), status) if field in asked.body else None
+    return lambda request: reply(error(message, **more), status) if field in request.body else None
 
 
-def _refuses_role(asked: Asked) -> Told | None:
-    roles = [m.get("role") for m in asked.body.get("messages", ())]
-    return told(error("System role not supported"), 400) if "system" in roles else None
+def _refuses_role(request: RoleRequest) -> HttpReply | None:
+    roles = [m.get("role") for m in request.body.get("messages", ())]
+    return reply(error("System role not supported"), 400) if "system" in roles else None
 
 
-def _alternates(asked: Asked) -> Told | None:
-    roles = [m.get("role") for m in asked.body.get("messages", ())]
+def _alternates(request: RoleRequest) -> HttpReply | None:
+    roles = [m.get("role") for m in request.body.get("messages", ())]
     wrong = "system" in roles or any(a == b for a, b in pairwise(roles))
-    return told(error("Conversation roles must alternate user/assistant/user/assistant/..."), 400) if wrong else None
+    return reply(error("Conversation roles must alternate user/assistant/user/assistant/..."), 400) if wrong else None
 
 
 def _format(kind: str, message: str) -> Faulty:
-    def act(asked: Asked) -> Told | None:
-        given = (asked.body.get("response_format") or {}).get("type", "")
-        return told(error(message), 400) if given.startswith(kind) else None
+    def act(request: RoleRequest) -> HttpReply | None:
+        format_type = (request.body.get("response_format") or {}).get("type", "")
+        return reply(error(message), 400) if format_type.startswith(kind) else None
 
     return act
 
 
-def _not_strict(asked: Asked) -> Told | None:
-    schema = (asked.body.get("response_format") or {}).get("json_schema", {})
-    return told({"detail": [{"type": "extra_forbidden", "loc": ["strict"]}]}, 422) if "strict" in schema else None
+def _not_strict(request: RoleRequest) -> HttpReply | None:
+    schema = (request.body.get("response_format") or {}).get("json_schema", {})
+    return reply({"detail": [{"type": "extra_forbidden", "loc": ["strict"]}]}, 422) if "strict" in schema else None
 
 
 def _responses_only(message: str, status: int) -> Faulty:
-    return lambda asked: None if asked.path.endswith("/responses") else told(error(message), status)
+    return lambda request: None if request.path.endswith("/responses") else reply(error(message), status)
 
 
 def quirks() -> Iterator[ModelFault]:
@@ -225,15 +229,17 @@ CAPS: Mapping[str, str] = {
 def windowed(wording: str, window: int) -> Faulty:
     """Return a server with this window, four bytes a token."""
 
-    def act(asked: Asked) -> Told | None:
+    def act(request: RoleRequest) -> HttpReply | None:
         limit = (
-            asked.body.get("max_tokens") or asked.body.get("max_completion_tokens") or asked.body["max_output_tokens"]
+            request.body.get("max_tokens")
+            or request.body.get("max_completion_tokens")
+            or request.body["max_output_tokens"]
         )
-        prompt = len(json.dumps(asked.body.get("messages") or asked.body["input"])) // 4
+        prompt = len(json.dumps(request.body.get("messages") or request.body["input"])) // 4
         if prompt + limit <= window:
             return None
         values = {"asked": limit, "window": window, "prompt": prompt, "sum": prompt + limit}
-        return told(error(wording.format(**values)), 400)
+        return reply(error(wording.format(**values)), 400)
 
     return act
 
@@ -241,11 +247,13 @@ def windowed(wording: str, window: int) -> Faulty:
 def capped(wording: str, cap: int) -> Faulty:
     """Return a server whose answers have so many tokens at most."""
 
-    def act(asked: Asked) -> Told | None:
+    def act(request: RoleRequest) -> HttpReply | None:
         limit = (
-            asked.body.get("max_tokens") or asked.body.get("max_completion_tokens") or asked.body["max_output_tokens"]
+            request.body.get("max_tokens")
+            or request.body.get("max_completion_tokens")
+            or request.body["max_output_tokens"]
         )
-        return told(error(wording.format(asked=limit, cap=cap)), 400) if limit > cap else None
+        return reply(error(wording.format(asked=limit, cap=cap)), 400) if limit > cap else None
 
     return act
 
@@ -262,17 +270,17 @@ def windows() -> Iterator[ModelFault]:
 def lasting() -> Iterator[ModelFault]:
     """Yield faults that do not pass."""
     for status in (400, 401, 402, 403, 404, 410, 413, 422, 429, 500, 501, 503):
-        yield ModelFault(f"always HTTP {status}", "lasting", always(told(error("no"), status)))
+        yield ModelFault(f"always HTTP {status}", "lasting", always(reply(error("no"), status)))
     texts = {"insufficient_quota": 429, "content_filter: flagged": 400, "your credit balance is too low": 400}
     for text, status in texts.items():
-        yield ModelFault(f"always {text}", "lasting", always(told(error(text), status)))
+        yield ModelFault(f"always {text}", "lasting", always(reply(error(text), status)))
     same = WINDOWS["vLLM"].format(asked=32000, window=32768, prompt=9000)
-    yield ModelFault("always the same window", "lasting", always(told(error(same), 400)))
-    yield ModelFault("always a window without numbers", "lasting", always(told(error("context length exceeded"), 400)))
+    yield ModelFault("always the same window", "lasting", always(reply(error(same), 400)))
+    yield ModelFault("always a window without numbers", "lasting", always(reply(error("context length exceeded"), 400)))
     for part in ("temperature", "response_format", "system role", "max_tokens unsupported", "tools", "v1/responses"):
-        yield ModelFault(f"always refuses {part}", "lasting", always(told(error(f"{part} is not supported"), 400)))
-    yield ModelFault("always a page", "lasting", always(Told(200, b"<html>login</html>")))
-    yield ModelFault("always no choices", "lasting", always(told({"choices": []})))
-    yield ModelFault("always a reset", "lasting", always(Told(resets=True)))
-    yield ModelFault("always a wait of a day", "lasting", always(told(error("busy"), 429, Retry_After="86400")))
-    yield ModelFault("always moved", "lasting", always(Told(301, b"", {"Location": "/nowhere"})))
+        yield ModelFault(f"always refuses {part}", "lasting", always(reply(error(f"{part} is not supported"), 400)))
+    yield ModelFault("always a page", "lasting", always(HttpReply(200, b"<html>login</html>")))
+    yield ModelFault("always no choices", "lasting", always(reply({"choices": []})))
+    yield ModelFault("always a reset", "lasting", always(HttpReply(resets=True)))
+    yield ModelFault("always a wait of a day", "lasting", always(reply(error("busy"), 429, Retry_After="86400")))
+    yield ModelFault("always moved", "lasting", always(HttpReply(301, b"", {"Location": "/nowhere"})))

@@ -170,9 +170,9 @@ def main() -> int:
     options.add_argument("--only", default="", help="faults with this in their names")
     options.add_argument("--roles", default=",".join(ROLES))
     options.add_argument("--rows", type=Path, help="a file for one line of JSON a run")
-    asked = options.parse_args()
+    chosen_options = options.parse_args()
     rows = list[Outcome]()
-    for fault, role in chosen(table(), asked.roles.split(","), asked.only):
+    for fault, role in chosen(table(), chosen_options.roles.split(","), chosen_options.only):
         with tempfile.TemporaryDirectory() as folder:
             rows.append(one(fault, role, Path(folder)))
         row = rows[-1]
@@ -181,8 +181,8 @@ def main() -> int:
             print(
                 f"{row.fault} at {row.role}: {row.status}, {row.why[:160]} ({row.requests} requests)", file=sys.stderr
             )
-        if asked.rows:
-            with asked.rows.open("a", encoding="utf-8") as file:
+        if chosen_options.rows:
+            with chosen_options.rows.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(row)) + "\n")
     return report("Faults of a model's endpoint", figures(rows))
 

@@ -32,8 +32,7 @@ from benchmarks.collection import Collection, stored
 from benchmarks.fickle_model import TASK, FickleModel
 from benchmarks.figure import Figure, report
 from benchmarks.forked_driver import Drivers, ForkedDriver
-from benchmarks.many_gpus import processor
-from benchmarks.ray_nodes import descendants
+from benchmarks.processes import descendants, described_machine, kill
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 from tests.support.endpoint import ScriptedEndpoint
@@ -59,10 +58,10 @@ class KilledRun:
     ) -> None:
         """Let `drivers`, where given, fork them, without the lab; else each is the command line."""
         self._folder, self._model, self._draw, self._url, self._drivers = folder, model, draw, url, drivers
-        own = {f"KERNEL_SCIENTIST_MODEL_{role.upper()}": role for role in ROLES}
+        role_models = {f"KERNEL_SCIENTIST_MODEL_{role.upper()}": role for role in ROLES}
         self._environ = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST", "OPENAI"))},
-            **own,
+            **role_models,
             "OPENAI_BASE_URL": url,
             "OPENAI_API_KEY": "sk-nobody-0123456789",
             "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder),
@@ -103,18 +102,17 @@ class KilledRun:
             child.kill()
             child.wait()
             return "driver"
-        with suppress(ProcessLookupError):
-            os.kill(self._draw.choice(below), signal.SIGKILL)
+        kill(self._draw.choice(below))
         return "child"
 
     def _start(self) -> Driver:
-        known = self._answered()
-        self._model.answered = known or frozenset()
+        answered = self._answered()
+        self._model.answered = answered or frozenset()
         if self._drivers is not None:
             return self._drivers.start(self._folder, self._url)
-        asked = ["run", TASK, "--author", "llm", *_LIMITS] if known is None else ["resume", "last"]
+        command = ["run", TASK, "--author", "llm", *_LIMITS] if answered is None else ["resume", "last"]
         with (self._folder / "driver.log").open("ab") as log:
-            words = [sys.executable, "-m", "app", *asked, "--quiet"]
+            words = [sys.executable, "-m", "app", *command, "--quiet"]
             return subprocess.Popen(words, env=self._environ, stdout=log, stderr=log)
 
     def _answered(self) -> frozenset[str] | None:
@@ -136,77 +134,84 @@ class KilledRun:
 
     def examined(self) -> Counter[str]:
         """Count the faults of the ledger by kind."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         with Ledger(self._folder / "ledger.db") as ledger:
             run = next(iter(ledger.runs()), None)
             if run is None:
                 return Counter({"runs not done": 1})
             store = ArtefactStore(self._folder / "artefacts", ledger)
             attempts, calls = ledger.attempts(run.id), ledger.calls(run.id)
-            found["runs not done"] += run.status != "done"
+            counts["runs not done"] += run.status != "done"
             for experiment in ledger.experiments(run.id):
                 mine = [a for a in attempts if a.experiment_id == experiment.id]
-                found["experiments without an end"] += not any(a.status in FINAL or a.lesson for a in mine) and bool(
+                counts["experiments without an end"] += not any(a.status in FINAL or a.lesson for a in mine) and bool(
                     experiment.generation
                 )
             for attempt in attempts:
                 lost = attempt.evaluation_key and ledger.evaluation(attempt.evaluation_key) is None
-                found["verdicts lost"] += bool(lost)
+                counts["verdicts lost"] += bool(lost)
                 store.get(attempt.source)
-            told = [((c.role, c.generation, c.experiment_id, c.number), c.prompt) for c in calls if c.state == "done"]
-            places, prompts = Counter(place for place, _ in told), Counter(prompt for _, prompt in told)
+            answered = [
+                ((c.role, c.generation, c.experiment_id, c.number), c.prompt) for c in calls if c.state == "done"
+            ]
+            answers, prompts = Counter(call_key for call_key, _ in answered), Counter(prompt for _, prompt in answered)
             # A retriever that is shown one kernel twice gets one prompt at two places, each with its answer.
-            found["questions asked again"] += sum(prompts[digest] < 2 for digest in set(self._model.again))
-            found["places with two answers"] += sum(n > 1 for n in places.values())
+            counts["questions asked again"] += sum(prompts[digest] < 2 for digest in set(self._model.again))
+            counts["places with two answers"] += sum(n > 1 for n in answers.values())
             for call in calls:
                 if call.state == "done":
                     store.get(str(call.reply))
             spend = ledger.spend(run.id)
-            done = [c for c in calls if c.state == "done"]
-            found["sums that differ"] += abs(spend.usd - sum(c.usage.usd for c in done)) > 1e-9 or spend.calls != len(
-                done
-            )
-        return found
+            answered_calls = [c for c in calls if c.state == "done"]
+            counts["sums that differ"] += abs(
+                spend.usd - sum(c.usage.usd for c in answered_calls)
+            ) > 1e-9 or spend.calls != len(answered_calls)
+        return counts
 
 
-def figures(told: dict[str, Any]) -> list[Figure]:
+def figures(stored: dict[str, Any]) -> list[Figure]:
     """Give the kills, and what they did, of the stored file."""
-    kills, runs = told["kills"], len(told["runs"])
+    kills, runs = stored["kills"], len(stored["runs"])
     total = sum(kills.values())
-    found = [Figure("model_kills.total", total, "kills", "runs", runs, ">= 300", FILE)]
-    found += [
-        Figure(f"model_kills.of_{what}", count, "kills", "kills", total, "", FILE) for what, count in kills.items()
+    rows = [Figure("model_kills.total", total, "kills", "runs", runs, ">= 300", FILE)]
+    rows += [
+        Figure(f"model_kills.of_{victim}", count, "kills", "kills", total, "", FILE) for victim, count in kills.items()
     ]
-    found.append(Figure("model_kills.requests", told["asked"], "requests", "runs", runs, "", FILE))
-    for name, count in told["faults"].items():
-        found.append(Figure(f"model_kills.{name.replace(' ', '_')}", count, "", "runs", runs, "<= 0", FILE))
-    return found
+    rows.append(Figure("model_kills.requests", stored["asked"], "requests", "runs", runs, "", FILE))
+    for name, count in stored["faults"].items():
+        rows.append(Figure(f"model_kills.{name.replace(' ', '_')}", count, "", "runs", runs, "<= 0", FILE))
+    return rows
 
 
-def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
+def collect(options: argparse.Namespace, root: Path) -> dict[str, Any]:
     """Run, kill and examine until there are enough kills; what is known lies in the folder after each run."""
-    c = Collection(asked.out or root, FILE, 60 * asked.minutes)
-    c.about |= {"has_lab": asked.lab, "device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
-    model, draw, until = FickleModel(asked.lab), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
-    told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0}
-    drivers = None if asked.lab else Drivers()
+    c = Collection(options.out or root, FILE, 60 * options.minutes)
+    c.about |= {
+        "has_lab": options.lab,
+        "device": described_machine(),
+        "python": sys.version.split()[0],
+        "seed": options.seed,
+    }
+    model, draw, until = FickleModel(options.lab), random.Random(options.seed), time.monotonic() + 60 * options.minutes
+    results: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0}
+    drivers = None if options.lab else Drivers()
     with ScriptedEndpoint(model) as server:
-        while sum(told["kills"].values()) < asked.kills and time.monotonic() < until:
-            folder = root / f"run-{len(told['runs']) + 1}"
+        while sum(results["kills"].values()) < options.kills and time.monotonic() < until:
+            folder = root / f"run-{len(results['runs']) + 1}"
             folder.mkdir()
             run = KilledRun(folder, model, server.url, draw, drivers)
-            run.drive(asked.kills - sum(told["kills"].values()), until)
-            told["kills"] += Counter(kill["what"] for kill in run.kills)
-            told["faults"].update({"drivers that ended otherwise": len(run.faults)})
-            told["faults"].update(run.examined())
-            told["runs"].append({"kills": len(run.kills), "faults": run.faults})
-            told["asked"] = model.asked
+            run.drive(options.kills - sum(results["kills"].values()), until)
+            results["kills"] += Counter(kill["what"] for kill in run.kills)
+            results["faults"].update({"drivers that ended otherwise": len(run.faults)})
+            results["faults"].update(run.examined())
+            results["runs"].append({"kills": len(run.kills), "faults": run.faults})
+            results["asked"] = model.asked
             model.again.clear()
-            c.save(told)
-            c.say(f"{len(told['runs'])} runs, {dict(told['kills'])}, {dict(told['faults'])}")
+            c.save(results)
+            c.say(f"{len(results['runs'])} runs, {dict(results['kills'])}, {dict(results['faults'])}")
     if drivers is not None:
         drivers.close()
-    return told
+    return results
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -218,14 +223,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="after which no more are killed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lab", action="store_true", help="the command line with the lab, and kills of its children")
-    asked = parser.parse_args(words)
-    if asked.stored:
+    options = parser.parse_args(words)
+    if options.stored:
         return report("Kills with a model", figures(stored(FILE, "python -m benchmarks.model_kills --out DIR")))
     root = Path(tempfile.mkdtemp(prefix="ks-model-kills-"))
-    found = collect(asked, root)
-    if not sum(found["faults"].values()):
+    results = collect(options, root)
+    if not sum(results["faults"].values()):
         shutil.rmtree(root)
-    return report("Kills with a model", figures(found))
+    return report("Kills with a model", figures(results))
 
 
 if __name__ == "__main__":

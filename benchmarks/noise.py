@@ -19,7 +19,7 @@ class Noise:
     spikes: float = 0.0  # chance of a window that is disturbed
     spike: float = 0.3  # mean of such a disturbance, exponential
     step_us: float = 0.0  # resolution of the clock, a call
-    place: float = 0.0  # the second window of a pair is slower by this
+    second_slower: float = 0.0  # the second window of a pair is slower by this
     wave: tuple[float, int] = (0.0, 6)  # a disturbance that comes every so many windows
 
 
@@ -28,7 +28,7 @@ MODELS: Mapping[str, Noise] = {
     "spikes of 30 %": Noise(spikes=0.02),
     "steps of 32 ns at 5 us": Noise(step_us=0.032),
     "every sixth window slow": Noise(jitter=0.003, wave=(0.05, 6)),
-    "the second of a pair slower": Noise(jitter=0.003, place=0.02),
+    "the second of a pair slower": Noise(jitter=0.003, second_slower=0.02),
 }
 
 
@@ -51,7 +51,7 @@ class Simulated:
         noise, rng = self._noise, self._rng
         self._wave = noise.memory * self._wave + float(rng.normal(0.0, noise.drift * math.sqrt(1 - noise.memory**2)))
         time_us = self._time_us * self._factors.get(tag, 1.0) * math.exp(self._wave)
-        time_us *= 1 + abs(float(rng.normal(0.0, noise.jitter))) + noise.place * (self._taken % 2)
+        time_us *= 1 + abs(float(rng.normal(0.0, noise.jitter))) + noise.second_slower * (self._taken % 2)
         if rng.random() < noise.spikes:
             time_us *= 1 + float(rng.exponential(noise.spike))
         height, period = noise.wave

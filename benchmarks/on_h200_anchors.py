@@ -71,11 +71,11 @@ class Clock:
 
     def race(self, calls: Mapping[str, Call], rounds: int, rng: random.Random) -> dict[str, Any]:
         """Race the calls in rounds of random order: median and quartiles of each; the first two rounds do not count."""
-        seen: dict[str, list[float]] = {name: [] for name in calls}
+        times_us: dict[str, list[float]] = {name: [] for name in calls}
         for _ in range(rounds + 2):
             for name in rng.sample(list(calls), len(calls)):
-                seen[name].append(self.window(calls[name]))
-        return {name: spread(times[2:]) for name, times in seen.items()}
+                times_us[name].append(self.window(calls[name]))
+        return {name: spread(times[2:]) for name, times in times_us.items()}
 
 
 def spread(times: Sequence[float]) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
     """Draw inputs with normal values and outputs, as tensors in the task's layout."""
     torch = torch_module()
     torch.manual_seed(int(rng.integers(1 << 30)))
-    made = {}
+    tensors = {}
     for spec in (*task.inputs, *task.outputs):
         shape = task.shape_of(spec, case)
         turned = shape[::-1] if order(spec) == "F" else shape
         tensor = torch.randn(turned, device="cuda").to(getattr(torch, TYPES[spec.dtype]))
-        made[spec.name] = tensor.t() if order(spec) == "F" else tensor
-    return made
+        tensors[spec.name] = tensor.t() if order(spec) == "F" else tensor
+    return tensors
 
 
 def memory_of(device: Device, tensor: Any) -> DeviceMemory:
@@ -114,10 +114,10 @@ class Copies:
     def __init__(self, device: Device) -> None:
         self._kernels = []
         for text, name in ((COPY, "copy"), (EMPTY, "nothing")):
-            made = find_compiler().compile(text, f"{name}.cu", "sm_90a")
-            if made.cubin is None:
-                raise MachineError(f"the copy kernel does not compile: {made.log}")
-            self._kernels.append(device.load(made.cubin).kernel(name))
+            build = find_compiler().compile(text, f"{name}.cu", "sm_90a")
+            if build.cubin is None:
+                raise MachineError(f"the copy kernel does not compile: {build.log}")
+            self._kernels.append(device.load(build.cubin).kernel(name))
         torch = torch_module()
         self._x, self._y = (torch.ones(GIB // 8, dtype=torch.int32, device="cuda") for _ in range(2))
         self._device = device
@@ -149,8 +149,8 @@ class Entry:
 
 def entry_of(word: str) -> Entry:
     """Parse TASK=FILE[,NAME=VALUE ...]."""
-    task, _, rest = word.partition("=")
-    path, *pairs = rest.split(",")
+    task, _, words = word.partition("=")
+    path, *pairs = words.split(",")
     return Entry(task, Path(path), {name: int(value) for name, value in (pair.split("=") for pair in pairs)})
 
 
@@ -169,8 +169,8 @@ class Ground:
 def chosen(ground: Ground, task: Task, entry: Entry, search: int) -> File:
     """Return the file with its tunables: those asked for, or the fastest of up to `search` choices."""
     candidate = parse(entry.path.read_text(encoding="utf-8"))
-    every = [c for c in choices(candidate, task) if entry.tunables.items() <= c.items()]
-    some = [every[0], *ground.rng.sample(every[1:], max(0, min(search, len(every)) - 1))]
+    allowed = [c for c in choices(candidate, task) if entry.tunables.items() <= c.items()]
+    some = [allowed[0], *ground.rng.sample(allowed[1:], max(0, min(search, len(allowed)) - 1))]
     for build in [ground.compiler.submit(candidate, choice) for choice in some]:
         build.result()
     files = [File(ground.device, ground.compiler, entry.path, choice) for choice in some]
@@ -180,10 +180,10 @@ def chosen(ground: Ground, task: Task, entry: Entry, search: int) -> File:
     for case in task.benchmarks:
         tensors = tensors_of(task, case, np.random.default_rng(1))
         buffers = {name: memory_of(ground.device, t) for name, t in tensors.items()}
-        for at, file in enumerate(files):
+        for index, file in enumerate(files):
             bound = file.bind(task, case, buffers)
             bound()
-            total[at] += case.weight * math.log(statistics.median(ground.clock.window(bound) for _ in range(5)))
+            total[index] += case.weight * math.log(statistics.median(ground.clock.window(bound) for _ in range(5)))
             bound.free()
     return files[total.index(min(total))]
 
@@ -199,15 +199,20 @@ def run_case(ground: Ground, task: Task, case: Case, files: Sequence[File]) -> d
     tensors = tensors_of(task, case, np.random.default_rng(case.seed))
     buffers = {name: memory_of(ground.device, t) for name, t in tensors.items()}
     ours: dict[str, Bound] = {f"ours: {f.path.name}": f.bind(task, case, buffers) for f in files}
-    others, failed = rivals(task.name, tensors)
+    rival_calls, failed = rivals(task.name, tensors)
     flops, nbytes = task.work(case)
-    same = next((call for name, call in others.items() if "scale" not in name and "beforehand" not in name), None)
+    same = next((call for name, call in rival_calls.items() if "scale" not in name and "beforehand" not in name), None)
     apart = {}
     for name, bound in ours.items():
         bound()
         ground.device.synchronize()
         apart[name] = disagreement(task.outputs, tensors, same()) if same else None
-    calls: dict[str, Call] = {**ours, **others, **ground.copies.calls(int(nbytes)), "nothing": ground.copies.nothing()}
+    calls: dict[str, Call] = {
+        **ours,
+        **rival_calls,
+        **ground.copies.calls(int(nbytes)),
+        "nothing": ground.copies.nothing(),
+    }
     times = ground.clock.race(calls, ground.rounds, ground.rng)
     for bound in ours.values():
         bound.free()
@@ -225,14 +230,14 @@ def run_case(ground: Ground, task: Task, case: Case, files: Sequence[File]) -> d
 def about() -> dict[str, str]:
     """Name device, driver and versions."""
     torch = torch_module()
-    said = subprocess.run(
+    device = subprocess.run(
         ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem", "--format=csv,noheader"],
         capture_output=True,
         text=True,
         check=False,
     ).stdout.strip()
     return {
-        "nvidia_smi": said,
+        "nvidia_smi": device,
         "torch": torch.__version__,
         "cuda": str(torch.version.cuda),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -246,28 +251,28 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("entries", nargs="*", type=entry_of)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--search", type=int, default=24)
-    asked = parser.parse_args(list(words))
+    options = parser.parse_args(list(words))
     torch_module().cuda.init()
     device = Driver(CUDA).device()
     compiler = GpuCompiler(load_target("h200"), Path(tempfile.mkdtemp()), workers=8)
-    ground = Ground(device, compiler, Clock(device), Copies(device), random.Random(7), asked.rounds)
-    whole = ground.clock.race(ground.copies.calls(GIB), asked.rounds, ground.rng)
-    found: dict[str, Any] = {
+    ground = Ground(device, compiler, Clock(device), Copies(device), random.Random(7), options.rounds)
+    copies = ground.clock.race(ground.copies.calls(GIB), options.rounds, ground.rng)
+    results: dict[str, Any] = {
         "about": about(),
-        "rounds": asked.rounds,
+        "rounds": options.rounds,
         "tasks": {},
         "files": {},
-        "copy_1_gib": {"bytes": GIB, **whole},
+        "copy_1_gib": {"bytes": GIB, **copies},
     }
-    for name in sorted({e.task for e in asked.entries}) or task_names():
+    for name in sorted({e.task for e in options.entries}) or task_names():
         task = load_task(name, "h200")
-        entries = [e for e in asked.entries if e.task == name] or [Entry(name, task.seeds[-1], {})]
-        files = [chosen(ground, task, entry, asked.search) for entry in entries]
-        found["files"][name] = {f.path.name: f.chosen for f in files}
-        found["tasks"][name] = rows = []
+        entries = [e for e in options.entries if e.task == name] or [Entry(name, task.seeds[-1], {})]
+        files = [chosen(ground, task, entry, options.search) for entry in entries]
+        results["files"][name] = {f.path.name: f.chosen for f in files}
+        results["tasks"][name] = rows = []
         for case in task.benchmarks:
             rows.append(run_case(ground, task, case, files))
-            asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
             print(f"{name} {case.name}", flush=True)
     compiler.close()
     return 0

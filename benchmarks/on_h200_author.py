@@ -60,8 +60,8 @@ ROUNDS = 40
 class Recorder(ByPurpose):
     """A sandbox that asks another one and writes down each answer."""
 
-    def __init__(self, asked: Sandbox) -> None:
-        self._asked, self._lock = asked, threading.Lock()
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._asked, self._lock = sandbox, threading.Lock()
         self.rows: list[dict[str, Any]] = []
 
     @property
@@ -79,19 +79,19 @@ class Recorder(ByPurpose):
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Compare as the sandbox behind it does."""
-        made = self._asked.compare(challenger, incumbent)
-        self._note("compare", made, [named(challenger), named(incumbent)])
-        return made
+        comparison = self._asked.compare(challenger, incumbent)
+        self._note("compare", comparison, [named(challenger), named(incumbent)])
+        return comparison
 
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
-        made = question(self._asked, purpose)(prepared)
-        made = replace(made, hot_lines=(), kernel_counters={}, explanation="")
-        self._note(purpose, made, [named(prepared)])
-        return made
+        evaluation = question(self._asked, purpose)(prepared)
+        evaluation = replace(evaluation, hot_lines=(), kernel_counters={}, explanation="")
+        self._note(purpose, evaluation, [named(prepared)])
+        return evaluation
 
-    def _note(self, purpose: str, made: Any, kernels: list[str]) -> None:
+    def _note(self, purpose: str, answer: Any, kernels: list[str]) -> None:
         with self._lock:
-            self.rows.append({"purpose": purpose, "kernels": kernels, "answer": to_plain(made)})
+            self.rows.append({"purpose": purpose, "kernels": kernels, "answer": to_plain(answer)})
 
 
 def named(prepared: Prepared) -> str:
@@ -121,19 +121,19 @@ def campaign(name: str, answers: Path, gpu: Sandbox, target: Target, recording: 
     """Take one run to its end: its kernels in their order, what they took, and the best beside the naive one."""
     task, sandbox, began = load_task(name, target.name), Recorder(gpu), time.monotonic()
     with tempfile.TemporaryDirectory() as scratch, ScriptedEndpoint(RecordedBench(str(answers), "calls")) as server:
-        made = context_of(task, target, sandbox, server.url, Path(scratch), LIMITS)
+        context = context_of(task, target, sandbox, server.url, Path(scratch), LIMITS)
         try:
-            run = drive(made, Path(scratch) / "checkpoint.db", max_concurrency=1)
+            run = drive(context, Path(scratch) / "checkpoint.db", max_concurrency=1)
         finally:
             lines = [json.dumps({"device": sandbox.device})] + [json.dumps(row) for row in sandbox.rows]
             recording.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        tried = made.ledger.attempts(run.id)
+        tried = context.ledger.attempts(run.id)
         accepted = [a for a in tried if a.status == "accepted" and a.geomean_us]
         best = min(accepted, key=lambda a: a.geomean_us or 0.0)
-        rows = [made.ledger.evaluation(a.evaluation_key) for a in tried]
-        evaluation = made.ledger.evaluation(best.evaluation_key)
+        rows = [context.ledger.evaluation(a.evaluation_key) for a in tried]
+        evaluation = context.ledger.evaluation(best.evaluation_key)
         assert evaluation is not None
-        told = {
+        row = {
             "status": run.status,
             "seconds": round(time.monotonic() - began, 1),
             "requests": len(server.requests),
@@ -151,15 +151,15 @@ def campaign(name: str, answers: Path, gpu: Sandbox, target: Target, recording: 
                 }
                 for a, e in zip(tried, rows, strict=True)
             ],
-            "kernel": sha256(made.artefacts.text(best.source).encode()).hexdigest(),
+            "kernel": sha256(context.artefacts.text(best.source).encode()).hexdigest(),
             "kernels": [
-                {"source": made.artefacts.text(best.source), "tunables": dict(evaluation.tunables)},
+                {"source": context.artefacts.text(best.source), "tunables": dict(evaluation.tunables)},
                 {"source": task.seeds[0].read_text(encoding="utf-8"), "tunables": {}},
             ],
             "talk": [str(m.get("content"))[:6000] for m in server.requests[-1].body["messages"]],
         }
-        made.ledger.close()
-    return told
+        context.ledger.close()
+    return row
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -168,31 +168,33 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("results", type=Path)
     parser.add_argument("tasks", nargs="*", metavar="TASK=ANSWERS")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    asked = parser.parse_args(words)
+    options = parser.parse_args(words)
     target = load_target(TARGET)
-    kept = json.loads(asked.results.read_text(encoding="utf-8"))["campaigns"] if asked.results.is_file() else {}
-    found: dict[str, Any] = {"campaigns": kept, "races": {}}
+    campaigns = (
+        json.loads(options.results.read_text(encoding="utf-8"))["campaigns"] if options.results.is_file() else {}
+    )
+    results: dict[str, Any] = {"campaigns": campaigns, "races": {}}
 
     def keep() -> None:
-        asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
-    pairs = [word.partition("=")[::2] for word in asked.tasks]
+    pairs = [word.partition("=")[::2] for word in options.tasks]
     with tempfile.TemporaryDirectory() as cache:
         gpu = GpuEvaluator(target, Path(cache), seed=0)
         for name, answers in pairs:
-            recording = asked.results.parent / f"{name}_device.jsonl"
-            told = found["campaigns"][name] = campaign(name, Path(answers).resolve(), gpu, target, recording)
-            print(f"{name}: {told['best']} of {told['asked']} answers in {told['seconds']} s", flush=True)
-            for tried in told["attempts"]:
+            recording = options.results.parent / f"{name}_device.jsonl"
+            row = results["campaigns"][name] = campaign(name, Path(answers).resolve(), gpu, target, recording)
+            print(f"{name}: {row['best']} of {row['asked']} answers in {row['seconds']} s", flush=True)
+            for tried in row["attempts"]:
                 print(f"  {tried['id']} {tried['status']} {tried['us']} {tried['cases']} {tried['reason'] or ''}")
             keep()
         gpu.close()
     torch_module().cuda.init()
-    found["about"] = about()
-    for name in found["campaigns"]:
-        found["races"][name] = []
-        for case in raced(name, found["campaigns"][name], target, asked.rounds):
-            found["races"][name].append(case)
+    results["about"] = about()
+    for name in results["campaigns"]:
+        results["races"][name] = []
+        for case in raced(name, results["campaigns"][name], target, options.rounds):
+            results["races"][name].append(case)
             print(name, case["case"], {n: t["median_us"] for n, t in case["times"].items()}, flush=True)
             keep()
     return 0

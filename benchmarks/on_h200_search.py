@@ -46,14 +46,14 @@ ROUNDS = 30
 SHIPPED = Path(__file__).parents[1] / "tasks"
 
 
-def folder_of(word: str, place: Path) -> Path:
+def folder_of(word: str, parent: Path) -> Path:
     """Copy a task's folder, with the further files as seeds: NAME or NAME=FILE,..."""
     name, _, files = word.partition("=")
-    where = FOLDER / name if name in names() else SHIPPED / name
-    shutil.copytree(where, place / name)
+    original = FOLDER / name if name in names() else SHIPPED / name
+    shutil.copytree(original, parent / name)
     for number, file in enumerate(file for file in files.split(",") if file):
-        shutil.copy(file, place / name / f"seed_given{number}.hip")
-    return place / name
+        shutil.copy(file, parent / name / f"seed_given{number}.hip")
+    return parent / name
 
 
 def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[str, Any]:
@@ -62,22 +62,22 @@ def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[st
         folder = folder_of(word, Path(scratch))
         task = load_task(str(folder), target.name)
         began = time.monotonic()
-        made = played(task, target, gpu, folder, limits)
-        best, source = made.accepted[0]
+        search = played(task, target, gpu, folder, limits)
+        best, source = search.accepted[0]
         naive = task.seeds[0].read_text(encoding="utf-8")
         return {
-            "kernels": [kept(best, source), {"source": naive, "tunables": {}}],
-            "timed": len(made.timed),
-            "accepted": len(made.accepted),
+            "kernels": [kernel_row(best, source), {"source": naive, "tunables": {}}],
+            "timed": len(search.timed),
+            "accepted": len(search.accepted),
             "seconds": round(time.monotonic() - began, 1),
             "found": [
                 {"us": e.geomean_us, "cases": {m.case: m.time_us for m in e.measurements}, "tunables": dict(e.tunables)}
-                for e, _ in made.accepted[:8]
+                for e, _ in search.accepted[:8]
             ],
         }
 
 
-def kept(evaluation: Evaluation, source: str) -> dict[str, Any]:
+def kernel_row(evaluation: Evaluation, source: str) -> dict[str, Any]:
     """Describe a kernel to build again."""
     return {"source": source, "tunables": dict(evaluation.tunables), "us": evaluation.geomean_us}
 
@@ -86,21 +86,23 @@ def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterat
     """Race on each benchmark case: the found kernel, the naive one, PyTorch's, a copy of as many bytes, in turns."""
     device = Driver(CUDA).device()
     with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        task = load_task(str(folder_of(word, place)), target.name)
-        compiler = GpuCompiler(target, place / "cache", workers=8)
+        folder = Path(scratch)
+        task = load_task(str(folder_of(word, folder)), target.name)
+        compiler = GpuCompiler(target, folder / "cache", workers=8)
         clock, copies = Clock(device), Copies(device)
         for case in task.benchmarks:
             tensors = tensors_of(task, case, np.random.default_rng(case.seed))
             buffers = {name: memory_of(device, t) for name, t in tensors.items()}
             ours = {
-                name: _file(device, compiler, kernel, task, case, place).bind(task, case, buffers)
+                name: _file(device, compiler, kernel, task, case, folder).bind(task, case, buffers)
                 for name, kernel in zip(("ours", "naive"), row["kernels"], strict=True)
             }
             function = function_of(task, case)
             inputs = [tensors[spec.name] for spec in task.inputs]
-            every = list(modes(function, *inputs))
-            others, failed = working(every[: 2 if word in names() else None])  # every option takes 20 s a shape
+            all_modes = list(modes(function, *inputs))
+            torch_calls, failed = working(
+                all_modes[: 2 if word in names() else None]
+            )  # every option takes 20 s a shape
             answer = function(*inputs).float()
             apart = {}
             for name, bound in ours.items():
@@ -110,7 +112,7 @@ def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterat
                 apart[name] = float((mine - answer).abs().max() / answer.abs().max())
             flops, nbytes = task.work(case)
             copied = copies.calls(int(nbytes))
-            calls: dict[str, Call] = {**ours, **others, **copied, "nothing": copies.nothing()}
+            calls: dict[str, Call] = {**ours, **torch_calls, **copied, "nothing": copies.nothing()}
             times = clock.race(calls, rounds, random.Random(7))
             for bound in ours.values():
                 bound.free()
@@ -126,11 +128,11 @@ def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterat
         compiler.close()
 
 
-def _file(device: Any, compiler: GpuCompiler, kernel: Mapping[str, Any], task: Task, case: Case, place: Path) -> File:
+def _file(device: Any, compiler: GpuCompiler, kernel: Mapping[str, Any], task: Task, case: Case, folder: Path) -> File:
     """Compile the kernel that serves a case: of a table the one under its condition."""
     prepared = Preparer().prepare(kernel["source"], task, kernel["tunables"] or None)
     serving = prepared.arm(case).prepared if prepared.arms else prepared
-    path = place / "kernel.hip"
+    path = folder / "kernel.hip"
     path.write_text(serving.source, encoding="utf-8")
     return File(device, compiler, path, serving.tunables)
 
@@ -144,15 +146,15 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--generations", type=int, default=2, help="of the shipped tasks")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    asked = parser.parse_args(words)
+    options = parser.parse_args(words)
     target, began = load_target(TARGET), time.monotonic()
-    found: dict[str, Any] = {"searches": {}, "races": {}}
-    own = Limits(generations=1, picks=1, explorations=EXPLORED, dispatch=False)
-    shipped = Limits(generations=asked.generations, picks=2, tunings=40)
+    results: dict[str, Any] = {"searches": {}, "races": {}}
+    own_limits = Limits(generations=1, picks=1, explorations=EXPLORED, dispatch=False)
+    shipped = Limits(generations=options.generations, picks=2, tunings=40)
     with tempfile.TemporaryDirectory() as cache:
         gpu = GpuEvaluator(target, Path(cache), seed=0)
-        for word, limits in [*((w, shipped) for w in asked.task), *((w, own) for w in asked.own)]:
-            if time.monotonic() - began > asked.seconds:
+        for word, limits in [*((w, shipped) for w in options.task), *((w, own_limits) for w in options.own)]:
+            if time.monotonic() - began > options.seconds:
                 print(f"{word}: left out, the time is over", flush=True)
                 continue
             try:
@@ -160,19 +162,19 @@ def main(words: Sequence[str] | None = None) -> int:
             except ScientistError as error:  # the others are still worth searching
                 print(f"{word}: {error}", flush=True)
                 continue
-            found["searches"][word] = row
+            results["searches"][word] = row
             print(
                 f"{word}: {row['timed']} timed, best {row['kernels'][0]['us']:.2f} us, {row['seconds']} s", flush=True
             )
-            asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         gpu.close()
     torch_module().cuda.init()
-    found["about"] = about()
-    for word, row in found["searches"].items():
-        found["races"][word] = []
-        for case in raced(word, row, target, asked.rounds):
-            found["races"][word].append(case)
-            asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    results["about"] = about()
+    for word, row in results["searches"].items():
+        results["races"][word] = []
+        for case in raced(word, row, target, options.rounds):
+            results["races"][word].append(case)
+            options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
             print(f"{word} {case['case']}: { ({n: t['median_us'] for n, t in case['times'].items()}) }", flush=True)
     return 0
 

@@ -3,11 +3,10 @@
     python -m benchmarks.one_way
 
 A run of one experiment on `transpose` with nine listed cases: compile, verify, tune, benchmark. Its kernel is counted
-wherever it is parsed, wherever its plan is put into numbers for a case and a choice of tunables, and through which of
-our files the call goes from the node to the first compilation: the node's own file and the one that starts a process
-are left out. The GPU
-is the stub of HIP's runtime that the tests use; what is counted is the same on a real one. The anchor is the count
-before candidates were prepared: one source was parsed 11 times and resolved 38 times for 9 cases, through 10 files.
+wherever it is parsed, wherever its plan is put into numbers for a case and a choice of tunables, and through which
+frames of ours the call goes from the node to the compiler, the compiler's own among them. The GPU is the stub of HIP's
+runtime that the tests use; what is counted is the same on a real one. The anchor is the count before candidates were
+prepared: one source was parsed 11 times and resolved 38 times for 9 cases. It stood 10 frames before the compiler.
 """
 
 from __future__ import annotations
@@ -29,11 +28,12 @@ from graph import subgraph
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, table_context
 from graph.drive import drive
-from sandbox import process
+from kernel_scientist.own_packages import NAMES
+from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate import parse as parsing
 from sandbox.candidate import resolve as resolving
-from sandbox.gpu.compile.compile_pool import CompilePool
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.timing.contrast import Rule
 from sandbox.gpu.timing.windows import LevelRule
@@ -47,8 +47,6 @@ from tests.support.hip_stub import hip_stub
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "tests"
 NODES = subgraph.__file__
-PROPERTY = ROOT / "records" / "computed_once.py"  # asks what a class says, as Python's own property does
-PACKAGES = ("agents", "app", "graph", "knowledge", "records", "sandbox", "tasks")
 MARK = "counted_on_its_way"
 SOURCE = f"""/*+++
 [[launch]]
@@ -77,8 +75,8 @@ class Count:
 
     parsed: int = 0
     resolved: Counter[tuple[object, ...]] = field(default_factory=Counter)
-    files: list[str] = field(default_factory=list)  # from the node to the first compilation
-    starts: tuple[CodeType, ...] = (process.run.__code__, CompilePool.compile.__code__)
+    frames: list[str] = field(default_factory=list)  # behind the node, to the first compilation
+    starts: tuple[CodeType, ...] = (Compiler.compile.__code__, GpuCompiler.compile.__code__)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         """Count one call, as the interpreter reports it."""
@@ -90,22 +88,21 @@ class Count:
         elif code is resolving.resolve.__code__ and MARK in values["candidate"].source:
             case, chosen = values["case"], values["tunables"] or {}
             self.resolved[case.name, *sorted(case.dims.items()), *sorted(chosen.items())] += 1
-        elif code in self.starts and not self.files:
-            self.files = _way(frame)
+        elif code in self.starts and not self.frames:
+            self.frames = _way(frame)
 
 
 def _way(frame: FrameType) -> list[str]:
-    """List the files of ours between a node and this call; empty where no node is behind it, as for a seed."""
-    files: list[str] = []
-    at = frame.f_back
-    while at is not None:
-        path = Path(at.f_code.co_filename)
-        own = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in PACKAGES and path != PROPERTY
-        if own and str(path) not in files:
-            files.append(str(path))
+    """List the frames of ours from behind a node to this call; empty where no node is behind it, as for a seed."""
+    frames: list[str] = []
+    caller: FrameType | None = frame
+    while caller is not None:
+        path = Path(caller.f_code.co_filename)
         if str(path) == NODES:
-            return [str(Path(name).relative_to(ROOT)) for name in reversed(files) if name != NODES]
-        at = at.f_back
+            return frames[::-1]
+        if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in NAMES:
+            frames.append(caller.f_code.co_qualname)
+        caller = caller.f_back
     return []
 
 
@@ -169,21 +166,21 @@ def on_the_stub(folder: Path) -> Count:
             judge.close()
 
 
-def figures(place: str, count: Count) -> list[Figure]:
+def figures(name: str, count: Count) -> list[Figure]:
     """Give the counts of one place as figures."""
     cases = len(count.resolved)
-    print(f"{place}: {' -> '.join(count.files)}")
+    print(f"{name}: {' -> '.join(count.frames)}")
     return [
-        Figure(f"one_way.{place}.parses", count.parsed, "parses", "before", 11, "<= 1"),
+        Figure(f"one_way.{name}.parses", count.parsed, "parses", "before", 11, "<= 1"),
         Figure(
-            f"one_way.{place}.resolves",
+            f"one_way.{name}.resolves",
             max(count.resolved.values()),
             "resolves a case and choice",
             f"resolves of {cases} cases and choices",
             sum(count.resolved.values()),
             "<= 1",
         ),
-        Figure(f"one_way.{place}.files", len(count.files), "files to the compiler", "before", 10, "<= 4"),
+        Figure(f"one_way.{name}.frames", len(count.frames), "frames to the compiler", "before", 10, "<= 4"),
     ]
 
 
@@ -192,11 +189,11 @@ PLACES: dict[str, Callable[[Path], Count]] = {"lab": in_the_lab, "gpu": on_the_s
 
 def main() -> int:
     """Count in both places and report."""
-    found: list[Figure] = []
-    for place, way in PLACES.items():
+    rows: list[Figure] = []
+    for name, count_in in PLACES.items():
         with tempfile.TemporaryDirectory() as folder:
-            found += figures(place, way(Path(folder)))
-    return report("One candidate's way through the house", found)
+            rows += figures(name, count_in(Path(folder)))
+    return report("One candidate's way through the house", rows)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def main(candidates: int, folder: Path, source: str) -> int:
     config.evaluator.parallel_evaluations, config.evaluator.cascade_evaluation = 2, False
     (folder / "evaluator.py").write_text(EVALUATOR)
     (folder / "first.cpp").write_text(f"// time_us = 1000\n{source}")
-    found = run_evolution(
+    evolution = run_evolution(
         str(folder / "first.cpp"),
         str(folder / "evaluator.py"),
         config,
@@ -73,7 +73,7 @@ def main(candidates: int, folder: Path, source: str) -> int:
         output_dir=str(folder / "out"),
     )
     server.shutdown()
-    print(json.dumps({"best": found.best_score}))
+    print(json.dumps({"best": evolution.best_score}))
     return 0
 
 

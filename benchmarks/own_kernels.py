@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.settings import load_settings
-from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA, KERNELS
 from benchmarks.playbook_run import played
-from benchmarks.specimens import KERNELS
 from graph import Limits
 from graph.population import roofline_fraction
 from records.evaluation import Evaluation
@@ -62,44 +61,44 @@ def names() -> list[str]:
 
 def searched(name: str, is_other: bool, folder: Path) -> Outcome:
     """Search by one run: the naive kernel, and the best one that was accepted."""
-    place = folder / name
-    shutil.copytree(FOLDER / name, place)
+    task_folder = folder / name
+    shutil.copytree(FOLDER / name, task_folder)
     if is_other:
-        shutil.copy(OTHER / f"{name}.hip", place / "seed.hip")
-    task, gpu, settings = load_task(str(place), TARGET), load_target(TARGET), load_settings()
+        shutil.copy(OTHER / f"{name}.hip", task_folder / "seed.hip")
+    task, gpu, settings = load_task(str(task_folder), TARGET), load_target(TARGET), load_settings()
     lab = LabEvaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder, gpu, seed=0)
-    made = played(task, gpu, lab, place, Limits(generations=1, picks=1, explorations=EXPLORED))
-    shares = [share(timed) for timed in made.timed]
-    return Outcome(name, shares[0], max(share(evaluation) for evaluation, _ in made.accepted), len(shares))
+    search = played(task, gpu, lab, task_folder, Limits(generations=1, picks=1, explorations=EXPLORED))
+    shares = [share(timed) for timed in search.timed]
+    return Outcome(name, shares[0], max(share(evaluation) for evaluation, _ in search.accepted), len(shares))
 
 
-def share(made: Evaluation) -> float:
+def share(evaluation: Evaluation) -> float:
     """Give the share of the roofline, over all benchmark cases."""
-    return roofline_fraction(made) if made.verdict.accepted else 0.0
+    return roofline_fraction(evaluation) if evaluation.verdict.accepted else 0.0
 
 
-def figures(found: Mapping[str, Outcome], is_other: bool) -> list[Figure]:
+def figures(outcomes: Mapping[str, Outcome], is_other: bool) -> list[Figure]:
     """Give a figure for each kernel, and the two that goals are set for."""
     label = "own_kernels.other" if is_other else "own_kernels"
     rows = [
-        Figure(f"{label}.{name}", made.end, "of the roofline", "the naive kernel", made.start)
-        for name, made in found.items()
+        Figure(f"{label}.{name}", outcome.end, "of the roofline", "the naive kernel", outcome.start)
+        for name, outcome in outcomes.items()
     ]
-    slow = [made for made in found.values() if made.start < LOW]
+    slow = [outcome for outcome in outcomes.values() if outcome.start < LOW]
     rows.append(
         Figure(
             f"{label}.reached",
-            sum(made.end >= HIGH for made in found.values()),
+            sum(outcome.end >= HIGH for outcome in outcomes.values()),
             f"kernels at {HIGH} or more",
             "naive ones",
-            sum(made.start >= HIGH for made in found.values()),
+            sum(outcome.start >= HIGH for outcome in outcomes.values()),
             f">= {GOAL}",
         )
     )
-    least = min((made.gain for made in slow), default=0.0)
+    least = min((outcome.gain for outcome in slow), default=0.0)
     slowest = f"of {len(slow)} that began below {LOW}"
     rows.append(Figure(f"{label}.least_gain", least, "times", slowest, 1.0, f">= {GAIN}"))
-    most = max(made.timed for made in found.values())
+    most = max(outcome.timed for outcome in outcomes.values())
     rows.append(Figure(f"{label}.most_timed", most, "kernels timed", "the limit", LIMIT, f"<= {LIMIT}"))
     return rows
 
@@ -110,13 +109,13 @@ def main(words: Sequence[str] | None = None) -> int:
     options.add_argument("names", nargs="*", metavar="NAME", help="those named; all when not given")
     options.add_argument("--other", action="store_true", help="the second versions")
     options.add_argument("--stored", action="store_true", help="run nothing, report what is stored")
-    wanted = options.parse_args(words)
+    chosen = options.parse_args(words)
     with tempfile.TemporaryDirectory() as folder:
-        for name in () if wanted.stored else wanted.names or names():
-            made = searched(name, wanted.other, Path(folder))
-            print(f"{name}: {made.start:.3f} -> {made.end:.3f}, {made.timed} kernels timed", flush=True)
-            keep(made, wanted.other)
-    return report("Naive kernels: share of the lab's roofline", figures(stored(wanted.other), wanted.other))
+        for name in () if chosen.stored else chosen.names or names():
+            outcome = searched(name, chosen.other, Path(folder))
+            print(f"{name}: {outcome.start:.3f} -> {outcome.end:.3f}, {outcome.timed} kernels timed", flush=True)
+            keep(outcome, chosen.other)
+    return report("Naive kernels: share of the lab's roofline", figures(stored(chosen.other), chosen.other))
 
 
 def stored(is_other: bool) -> dict[str, Outcome]:
@@ -125,11 +124,11 @@ def stored(is_other: bool) -> dict[str, Outcome]:
     return {name: Outcome(name, **row) for name, row in sorted(rows.get(_key(is_other), {}).items())}
 
 
-def keep(made: Outcome, is_other: bool) -> None:
+def keep(outcome: Outcome, is_other: bool) -> None:
     """Add an outcome to those kept."""
     rows = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
-    row = {"start": round(made.start, 4), "end": round(made.end, 4), "timed": made.timed}
-    rows.setdefault(_key(is_other), {})[made.name] = row
+    row = {"start": round(outcome.start, 4), "end": round(outcome.end, 4), "timed": outcome.timed}
+    rows.setdefault(_key(is_other), {})[outcome.name] = row
     FILE.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

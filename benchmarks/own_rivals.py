@@ -20,7 +20,7 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
     torch = torch_module()
     torch.manual_seed(int(rng.integers(1 << 30)))
     most = next((case.dims[name] for name in ("bins", "classes") if name in case.dims), 128)
-    made = {}
+    tensors = {}
     for spec in (*task.inputs, *task.outputs):
         shape = task.shape_of(spec, case)
         turned = shape[::-1] if order(spec) == "F" else shape
@@ -29,8 +29,8 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
             tensor = torch.randn(turned, device="cuda").to(dtype)
         else:
             tensor = torch.randint(0, most, turned, device="cuda").to(dtype)
-        made[spec.name] = tensor.t() if order(spec) == "F" else tensor
-    return made
+        tensors[spec.name] = tensor.t() if order(spec) == "F" else tensor
+    return tensors
 
 
 def function_of(task: Task, case: Case) -> Function:
@@ -44,7 +44,7 @@ def function_of(task: Task, case: Case) -> Function:
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack((even * c - odd * s, even * s + odd * c), dim=-1).flatten(-2)
 
-    known: Mapping[str, Function] = {
+    functions: Mapping[str, Function] = {
         "argmax": lambda x: x.argmax(1).to(torch.int32),
         "axpby": lambda x, y: scalars["alpha"] * x + scalars["beta"] * y,
         "batched_gemv": lambda a, x: torch.bmm(a, x.unsqueeze(-1)).squeeze(-1),
@@ -61,4 +61,4 @@ def function_of(task: Task, case: Case) -> Function:
         "rms_norm": lambda x, w: functional.rms_norm(x, (x.shape[1],), w, 1e-6),
         "transpose": lambda x: x.t().contiguous(),
     }
-    return known[task.name]
+    return functions[task.name]

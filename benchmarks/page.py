@@ -55,8 +55,8 @@ def opened(browser: Browser, address: str, selector: str) -> tuple[float, float]
     browser.call("Page.navigate", url="about:blank")  # else a new fragment alone would load nothing
     browser.call("Page.navigate", url=address)
     browser.wait("document.readyState !== 'loading' && location.protocol !== 'about:'")
-    whole = float(browser.run(PAINTED % selector))
-    return float(browser.run(PAINT)), whole
+    content_ms = float(browser.run(PAINTED % selector))
+    return float(browser.run(PAINT)), content_ms
 
 
 def step(browser: Browser, act: str, state: str) -> float:
@@ -67,48 +67,50 @@ def step(browser: Browser, act: str, state: str) -> float:
 def steps(browser: Browser, run_id: str) -> dict[str, float]:
     """Give the median of each kind of step, in milliseconds; the worst of them for the keys."""
     view = "document.querySelector('nav [aria-current]')?.hash + document.querySelector('main').childNodes.length"
-    found: dict[str, list[float]] = {}
+    times_ms: dict[str, list[float]] = {}
     for _ in range(SAMPLES):
         for name in ("roofline", "strategies", "rejected", "spend", "overview", "candidates"):  # from another view each
             act = f"location.hash = '#/run/{run_id}/{name}'"
-            found.setdefault(f"to_{name}", []).append(step(browser, act, view))
+            times_ms.setdefault(f"to_{name}", []).append(step(browser, act, view))
         browser.run("document.querySelector('.lineage').scrollTop = 0")
         browser.wait("document.querySelector('.lineage .row')")
         browser.run("document.querySelector('.lineage .row').click()")
         for key in "j" * KEYS + "k" * KEYS:  # there and back: a short run has an end
-            found.setdefault("next_candidate", []).append(step(browser, KEY % key, SHEET))
+            times_ms.setdefault("next_candidate", []).append(step(browser, KEY % key, SHEET))
         rows = "document.querySelector('.lineage .rows').innerText"
-        found.setdefault("scroll", []).append(step(browser, SCROLL, rows))
+        times_ms.setdefault("scroll", []).append(step(browser, SCROLL, rows))
         for words in ("xcd", ""):
-            found.setdefault("filter", []).append(step(browser, SEARCH % words, rows))
+            times_ms.setdefault("filter", []).append(step(browser, SEARCH % words, rows))
         for name in ("source", "changes"):
             act = f"document.querySelector('[data-sheet={name}]').click()"
             text = "document.querySelector('.sheet')?.innerText"
-            found.setdefault(name, []).append(step(browser, act, text))
+            times_ms.setdefault(name, []).append(step(browser, act, text))
         browser.run("document.querySelector('[data-sheet=outcome]').click()")
-    return {name: statistics.median(values) for name, values in found.items()}
+    return {name: statistics.median(values) for name, values in times_ms.items()}
 
 
 def measured(folder: Path, candidates: int) -> dict[str, float]:
     """Measure all figures of a run of this length, in milliseconds."""
-    made = LongRun(folder)
-    made.write(candidates)
-    file = write_report(RunReader(made.ledger, made.artefacts, made.run_id), folder / "report.html")
+    run = LongRun(folder)
+    run.write(candidates)
+    file = write_report(RunReader(run.ledger, run.artefacts, run.run_id), folder / "report.html")
     with served(folder) as page, Browser() as browser:
         browser.open(page.address)
-        address = f"{page.address}#/run/{made.run_id}/"
+        address = f"{page.address}#/run/{run.run_id}/"
         firsts = {
             "overview": [opened(browser, f"{address}overview", ".figures") for _ in range(SAMPLES)],
             "candidates": [opened(browser, f"{address}candidates", ".lineage .rows") for _ in range(SAMPLES)],
             "file": [
-                opened(browser, f"{file.as_uri()}#/run/{made.run_id}/overview", ".figures") for _ in range(SAMPLES)
+                opened(browser, f"{file.as_uri()}#/run/{run.run_id}/overview", ".figures") for _ in range(SAMPLES)
             ],
         }
-        found = {f"open.{name}": statistics.median(whole for _, whole in values) for name, values in firsts.items()}
+        times_ms = {
+            f"open.{name}": statistics.median(content_ms for _, content_ms in values) for name, values in firsts.items()
+        }
         browser.open(f"{address}overview")
-        moved = steps(browser, made.run_id)
-    made.ledger.close()
-    return found | {f"step.{name}": value for name, value in moved.items()} | {"file.mb": file.stat().st_size / 1e6}
+        moved = steps(browser, run.run_id)
+    run.ledger.close()
+    return times_ms | {f"step.{name}": value for name, value in moved.items()} | {"file.mb": file.stat().st_size / 1e6}
 
 
 def main() -> int:

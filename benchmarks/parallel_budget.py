@@ -60,14 +60,14 @@ class BillingServer:
 
     def answer(self, body: dict[str, Any]) -> Answer:
         """Answer a request, cut where the answer is longer than was asked for."""
-        asked = body["messages"][-1]["content"]
-        wanted, most = random.Random(asked).randint(200, 1500), int(body["max_tokens"])
-        tokens, prompt = min(wanted, most), -(-len(asked) // 4) + 8
+        question = body["messages"][-1]["content"]
+        length, most = random.Random(question).randint(200, 1500), int(body["max_tokens"])
+        tokens, prompt = min(length, most), -(-len(question) // 4) + 8
         with self._lock:
             self.billed_usd += PRICE.cost_usd(prompt, tokens)
             self.requests += 1
         usage = {"prompt_tokens": prompt, "completion_tokens": tokens, "total_tokens": prompt + tokens}
-        return Answer("word " * tokens, "stop" if wanted <= most else "length", usage)
+        return Answer("word " * tokens, "stop" if length <= most else "length", usage)
 
 
 def spent(budget_usd: float, callers: int = CALLERS, questions: int = QUESTIONS) -> Outcome:
@@ -103,20 +103,20 @@ def _ask(gate: Gateway, number: int, questions: int) -> None:
 
 def main() -> int:
     """Spend each budget and report; exit 1 where one was exceeded or left unused."""
-    whole = spent(1e9).ledger_usd
-    outcomes = [spent(share / 100 * whole) for share in SHARES]
-    for share, made in zip(SHARES, outcomes, strict=True):
-        told = f"budget ${made.budget_usd:.4f}  billed ${made.billed_usd:.4f} in {made.requests} requests"
-        print(f"{share:3d} %  {told}", file=sys.stderr)
+    cost_of_all = spent(1e9).ledger_usd
+    outcomes = [spent(share / 100 * cost_of_all) for share in SHARES]
+    for share, outcome in zip(SHARES, outcomes, strict=True):
+        line = f"budget ${outcome.budget_usd:.4f}  billed ${outcome.billed_usd:.4f} in {outcome.requests} requests"
+        print(f"{share:3d} %  {line}", file=sys.stderr)
     over = max(max(o.ledger_usd, o.billed_usd) - o.budget_usd for o in outcomes)
     used = [o.billed_usd / o.budget_usd for o in outcomes if o.budget_usd]
     apart = max(abs(o.ledger_usd - o.billed_usd) for o in outcomes)
     return report(
         "Callers in parallel on one budget",
         [
-            Figure("parallel_budget.over", 100 * max(0.0, over) / whole, "%", "all of the work", 100.0, "<= 0"),
+            Figure("parallel_budget.over", 100 * max(0.0, over) / cost_of_all, "%", "all of the work", 100.0, "<= 0"),
             Figure("parallel_budget.used", 100 * min(used), "%", "where callers gave up", 14.0, ">= 90"),
-            Figure("parallel_budget.apart", apart, "USD", "the work's cost", whole, "<= 1e-6"),
+            Figure("parallel_budget.apart", apart, "USD", "the work's cost", cost_of_all, "<= 1e-6"),
         ],
     )
 

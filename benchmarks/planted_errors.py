@@ -1,12 +1,20 @@
-"""Right kernels of five shipped tasks with one error each, at a random place of a random benchmark case."""
+"""Right kernels of five shipped tasks with one error each, at a random place of a random benchmark case.
+
+The error is in one workgroup, in one row, in one strip of the reduction, wherever a dim reaches the benchmark, or in
+one call of n.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from benchmarks.kept_rows import Row
+from records.evaluation import Evaluation
 from sandbox.candidate.prepare import prepare
+from sandbox.lab.lab_evaluator import LabEvaluator
 from tasks.loader import load_task
 
 TARGET = "mi300x"
@@ -85,21 +93,21 @@ def planted(name: str, kind: str, rng: random.Random) -> str:
     source = (task.folder / host.seed).read_text(encoding="utf-8")
     case = rng.choice(task.benchmarks)
     grid = prepare(source, task).plan(case).launches[0].grid
-    here = " && ".join(f"{dim} == {length}" for dim, length in case.dims.items())
+    in_case = " && ".join(f"{dim} == {length}" for dim, length in case.dims.items())
     wrong, skipped, count = "false", "false", ""
     if kind == "one workgroup":
-        places = zip("xyz", (rng.randrange(extent) for extent in grid), strict=True)
-        wrong = " && ".join([here, *(f"blockIdx.{axis} == {place}" for axis, place in places)])
+        indices = zip("xyz", (rng.randrange(extent) for extent in grid), strict=True)
+        wrong = " && ".join([in_case, *(f"blockIdx.{axis} == {index}" for axis, index in indices)])
     elif kind == "one row":
-        wrong = f"{here} && {host.row} == {rng.randrange(case.dims[host.rows])}"
+        wrong = f"{in_case} && {host.row} == {rng.randrange(case.dims[host.rows])}"
     elif kind == "one strip":
         index, length = host.strip
-        skipped = f"{here} && {index} / (({length} + {STRIPS - 1}) / {STRIPS}) == {rng.randrange(STRIPS)}"
+        skipped = f"{in_case} && {index} / (({length} + {STRIPS - 1}) / {STRIPS}) == {rng.randrange(STRIPS)}"
     elif kind == "a range of shapes":
         dim = rng.choice(sorted(case.dims))
         longest = max(test.dims[dim] for test in task.tests)
-        larger = sorted({each.dims[dim] for each in task.benchmarks if each.dims[dim] > longest})
-        wrong = f"{dim} >= {rng.choice(larger)}" if larger else here
+        larger = sorted({benchmark.dims[dim] for benchmark in task.benchmarks if benchmark.dims[dim] > longest})
+        wrong = f"{dim} >= {rng.choice(larger)}" if larger else in_case
     else:
         wrong = f"call % {rng.randint(2, 100)} == 1"
         count = COUNT.format(first="blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0")
@@ -113,3 +121,28 @@ def _with(source: str, host: Host, wrong: str, skipped: str, count: str) -> str:
     source = source.replace(host.begin, f"{host.begin}    {count}")
     head = f"#include <hip/hip_runtime.h>\n#define WRONG ({wrong})\n#define SKIPPED ({skipped})\n"
     return source.replace("#include <hip/hip_runtime.h>\n", head + (CALLS if count else ""))
+
+
+def judged(evaluator: LabEvaluator, name: str, kind: str, number: int) -> Row:
+    """Judge one wrong kernel: what finds it, and the processor time of both steps."""
+    source = planted(name, kind, random.Random(f"{name} {kind} {number}"))
+    prepared = evaluator.prepare(source, load_task(name, TARGET))
+    evaluation, verify_s = _timed(evaluator, lambda: evaluator.verify(prepared))
+    is_verified, confirm_s = not evaluation.verdict.accepted, 0.0
+    if not is_verified:
+        evaluation, confirm_s = _timed(evaluator, lambda: evaluator.confirm(prepared))
+    is_found = not evaluation.verdict.accepted
+    return {
+        "task": name,
+        "kind": kind,
+        "verified": is_verified,
+        "confirmed": is_found,
+        "verify_s": verify_s,
+        "confirm_s": confirm_s,
+    }
+
+
+def _timed(evaluator: LabEvaluator, step: Callable[[], Evaluation]) -> tuple[Evaluation, float]:
+    begun_s = time.process_time() + evaluator.executors_s
+    evaluation = step()
+    return evaluation, time.process_time() + evaluator.executors_s - begun_s

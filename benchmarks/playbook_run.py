@@ -34,7 +34,7 @@ class Winner:
 
 def played(task: Task, target: Target, sandbox: Sandbox, folder: Path, limits: Limits) -> Winner:
     """Run to the end in `folder`, one kernel at a time."""
-    asked = Remembered(sandbox)
+    remembered = Remembered(sandbox)
     work = Assignment(task, target.brief.strip(), target.name, target.arch, 0)
     ledger = Ledger(folder / "ledger.db")
     run = Run("played", task.name, target.name, sandbox.device, "playbook", seed=0)
@@ -43,7 +43,7 @@ def played(task: Task, target: Target, sandbox: Sandbox, folder: Path, limits: L
         run=run,
         assignment=work,
         author=Playbook(0, explores=True),
-        sandbox=asked,
+        sandbox=remembered,
         literature=ListedLiterature(),
         ledger=ledger,
         artefacts=artefacts,
@@ -51,8 +51,10 @@ def played(task: Task, target: Target, sandbox: Sandbox, folder: Path, limits: L
         changes=Changes(work),
     )
     drive(context, folder / "checkpoint.db", max_concurrency=1)
-    kept = [a for a in ledger.attempts(run.id) if a.status == "accepted"]
-    found = [(made, artefacts.text(a.source)) for a in kept if (made := ledger.evaluation(a.evaluation_key))]
+    accepted = [a for a in ledger.attempts(run.id) if a.status == "accepted"]
+    evaluations = [
+        (evaluation, artefacts.text(a.source)) for a in accepted if (evaluation := ledger.evaluation(a.evaluation_key))
+    ]
     ledger.close()
-    found.sort(key=lambda pair: pair[0].geomean_us or float("inf"))
-    return Winner(tuple(found), tuple(asked.timed.values()))
+    evaluations.sort(key=lambda pair: pair[0].geomean_us or float("inf"))
+    return Winner(tuple(evaluations), tuple(remembered.timed.values()))

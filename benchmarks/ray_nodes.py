@@ -5,41 +5,19 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from benchmarks.processes import descendants, kill
 from benchmarks.simulated import environment
 
 HEAD_S = 300.0  # for a head to listen
 START = (sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--object-store-memory", "80000000")
-
-
-def descendants(pid: int) -> list[int]:
-    """List the processes below one, the deepest first."""
-    parents: dict[int, list[int]] = defaultdict(list)
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError, IndexError, ValueError):
-                parents[int((entry / "stat").read_text().rpartition(")")[2].split()[1])].append(int(entry.name))
-    found, waiting = list[int](), [pid]
-    while waiting:
-        children = parents[waiting.pop()]
-        found += children
-        waiting += children
-    return found[::-1]
-
-
-def kill(pid: int) -> None:
-    """Send SIGKILL, also to one that has gone."""
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
 
 
 class RayNodes:
@@ -78,13 +56,13 @@ class RayNodes:
 
     def living(self) -> int:
         """List the nodes whose processes are there."""
-        self.nodes = [each for each in self.nodes if each.poll() is None]
+        self.nodes = [node for node in self.nodes if node.poll() is None]
         return len(self.nodes)
 
     def add(self, resources: Mapping[str, int]) -> None:
         """Start a node that declares these."""
-        said = ", ".join(f'"{name}": {count}' for name, count in resources.items())
-        words = ["--address", self.address, "--num-cpus", str(self._cores), "--resources", f"{{{said}}}"]
+        declared = ", ".join(f'"{name}": {count}' for name, count in resources.items())
+        words = ["--address", self.address, "--num-cpus", str(self._cores), "--resources", f"{{{declared}}}"]
         self.nodes.append(self._start(words))
 
     def fell(self, node: subprocess.Popen[bytes]) -> None:

@@ -37,11 +37,12 @@ class Benchmark:
         return [need for need in self.needs if shutil.which(need) is None]
 
 
-# Programs for whoever asks one question. What the first three measure is on the page from the stored evidence of
-# `judge_evidence`; two are for whoever works on the interpreter, and `machine_speed` compares it with another checkout.
-ALONE = frozenset(
-    {"exploits", "false_rejects", "coverage", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}
-) | {"clock_campaign", "clock_winners"}  # two clocks, beside each other
+# Programs for whoever asks one question: two are for whoever works on the interpreter, and `machine_speed` compares it
+# with another checkout.
+ALONE = frozenset({"machine_instructions", "machine_speed", "machine_waits", "model_faults"}) | {
+    "clock_campaign",
+    "clock_winners",
+}  # two clocks, beside each other
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
     Benchmark("demo", "The demo", "The best kernel that `kernel-scientist demo` finds, and what finding it takes.", 2),

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.packed import located, read_text
 from benchmarks.registry import Benchmark
 from records.files import write_whole
 
@@ -48,7 +49,7 @@ class Record:
 
 def figures_in(output: str) -> tuple[Mapping[str, Any], ...]:
     """Read the figure lines of a benchmark's standard output; every other line is for people."""
-    found = []
+    figures = []
     for line in output.splitlines():
         if not line.startswith("{"):
             continue
@@ -57,8 +58,8 @@ def figures_in(output: str) -> tuple[Mapping[str, Any], ...]:
         except json.JSONDecodeError:
             continue
         if set(plain) == set(KEYS):
-            found.append({key: None if plain[key] != plain[key] else plain[key] for key in KEYS})  # NaN is not JSON
-    return tuple(found)
+            figures.append({key: None if plain[key] != plain[key] else plain[key] for key in KEYS})  # NaN is not JSON
+    return tuple(figures)
 
 
 def load(path: Path = STORE) -> dict[str, Record]:
@@ -140,10 +141,11 @@ def usual_unit(figures: Sequence[Mapping[str, Any]]) -> str:
 
 def origin(file: str, folder: Path = STORE.parent) -> str:
     """Name the device and the day of a stored file, from its own account."""
-    about = json.loads((folder / file).read_text(encoding="utf-8"))["about"]
+    path = located(folder / file)
+    about = json.loads(read_text(path))["about"]
     device = about.get("device") or about["nvidia_smi"].split(",")[0]
     name = device["name"] if isinstance(device, dict) else device.split(" / ")[0]
-    return f"{name}, {about['date']} (`benchmarks/data/{file}`)"
+    return f"{name}, {about['date']} (`benchmarks/data/{path.name}`)"
 
 
 def group(benchmark: Benchmark, record: Record | None) -> str:
@@ -152,16 +154,19 @@ def group(benchmark: Benchmark, record: Record | None) -> str:
     if record is None:
         return "\n".join([*lines, f"Command: `{benchmark.command}`. Not measured yet."]) + "\n"
     stored = sorted({figure["stored"] for figure in record.figures if figure["stored"].endswith(".json")})
-    where = "; ".join(map(origin, stored)) if stored else f"{record.machine}, {record.date}"
+    source = "; ".join(map(origin, stored)) if stored else f"{record.machine}, {record.date}"
     anchor, unit = usual(record.figures, "anchor"), usual_unit(record.figures)
     head = bars(("figure", f"value, {unit}" if unit else "value", anchor or "anchor", "goal"))
-    lines += [f"Command: `{benchmark.command}`, on {where}.", "", head]
+    lines += [f"Command: `{benchmark.command}`, on {source}.", "", head]
     return "\n".join([*lines, "|---|--:|---|---|", *rows(record.figures, unit, anchor)]) + "\n"
 
 
 def page(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
     """Write the whole of docs/results.md."""
-    minutes = 10 * math.ceil(sum(each.minutes for each in benchmarks if not each.by_hand) / 10)
+    minutes = 10 * math.ceil(sum(benchmark.minutes for benchmark in benchmarks if not benchmark.by_hand) / 10)
     return "\n".join(
-        [HEAD.replace("MINUTES", str(minutes)), *(group(each, records.get(each.name)) for each in benchmarks)]
+        [
+            HEAD.replace("MINUTES", str(minutes)),
+            *(group(benchmark, records.get(benchmark.name)) for benchmark in benchmarks),
+        ]
     )

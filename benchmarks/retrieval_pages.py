@@ -43,22 +43,22 @@ def export(git: Path, commit: str, to: Path) -> int:
         ["git", "-C", str(git), "ls-tree", "-rz", "--name-only", commit], stdout=subprocess.PIPE, check=True
     )
     names = [name for name in listed.stdout.decode().split("\0") if _is_page(Path(name))]
-    asked = "".join(f"{commit}:{name}\n" for name in names)
+    objects = "".join(f"{commit}:{name}\n" for name in names)
     batch = ["git", "-C", str(git), "cat-file", "--batch"]
-    answer = subprocess.run(batch, input=asked.encode(), stdout=subprocess.PIPE, check=True).stdout
-    place = count = 0
+    answer = subprocess.run(batch, input=objects.encode(), stdout=subprocess.PIPE, check=True).stdout
+    offset = count = 0
     for name in names:
-        line, _, _ = answer[place:].partition(b"\n")
-        place += len(line) + 1
+        line, _, _ = answer[offset:].partition(b"\n")
+        offset += len(line) + 1
         if line.endswith(b" missing"):
             continue
         size = int(line.split()[-1])
         if size >= LEAST_BYTES:
             target = to / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(answer[place : place + size])
+            target.write_bytes(answer[offset : offset + size])
             count += 1
-        place += size + 1
+        offset += size + 1
     return count
 
 

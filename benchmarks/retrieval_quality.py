@@ -42,12 +42,12 @@ Ranking = Callable[[Question], list[str]]  # a question to the names of document
 
 def gains(ranking: Ranking, questions: Sequence[Question]) -> list[float]:
     """Give each question's normalised discounted gain at ten: 1 where the right documents come first, 0 where none."""
-    made = []
-    for asked in questions:
-        names, right = list(dict.fromkeys(ranking(asked)))[:DOCUMENTS], asked["expected"]
-        found = sum(1 / math.log2(place + 2) for place, name in enumerate(names) if name in right)
-        made.append(found / sum(1 / math.log2(place + 2) for place in range(min(len(right), DOCUMENTS))))
-    return made
+    values = []
+    for question in questions:
+        names, right = list(dict.fromkeys(ranking(question)))[:DOCUMENTS], question["expected"]
+        gain = sum(1 / math.log2(rank + 2) for rank, name in enumerate(names) if name in right)
+        values.append(gain / sum(1 / math.log2(rank + 2) for rank in range(min(len(right), DOCUMENTS))))
+    return values
 
 
 def read_questions(pages: Sequence[Path]) -> list[Question]:
@@ -66,15 +66,15 @@ def name_of(uri: str, pages: Sequence[Path]) -> str:
     return Path(uri).relative_to(inside[0]).as_posix() if inside else uri
 
 
-def own(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
+def own_ranking(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
     """Rank by the store's search as a run asks it; documents by name."""
     name = {d.id: name_of(d.uri, pages) for d in store.documents()}
-    return lambda asked: [
-        name[hit.document] for hit in store.search(asked["question"], PASSAGES, asked.get("arch", "gfx942"))
+    return lambda question: [
+        name[hit.document] for hit in store.search(question["question"], PASSAGES, question.get("arch", "gfx942"))
     ]
 
 
-def others(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Ranking]]:
+def rival_rankings(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Ranking]]:
     """List the rivals on the same passages and tags; those for other GPUs are left out of answers, as ours does."""
     texts, owners = [], []
     with DocumentReader() as reader:
@@ -91,10 +91,10 @@ def others(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Rank
                     owners.append((name_of(document.uri, pages), document.arch.split()))
 
     def ranked(search: Callable[[str, int], list[int]]) -> Ranking:
-        def ranking(asked: Question) -> list[str]:
-            arch = asked.get("arch", "gfx942")
-            places = search(asked["question"], 4 * PASSAGES)
-            return [owners[p][0] for p in places if not owners[p][1] or arch in owners[p][1]][:PASSAGES]
+        def ranking(question: Question) -> list[str]:
+            arch = question.get("arch", "gfx942")
+            passages = search(question["question"], 4 * PASSAGES)
+            return [owners[p][0] for p in passages if not owners[p][1] or arch in owners[p][1]][:PASSAGES]
 
         return ranking
 
@@ -106,37 +106,40 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=Path, action="append", help="pages that some questions are about")
     parser.add_argument("--store", type=Path, help="a store to keep, so that vectors are made once; else one for now")
-    wanted = parser.parse_args()
-    pages = wanted.pages or [FOLDER] * FOLDER.is_dir()
+    options = parser.parse_args()
+    pages = options.pages or [FOLDER] * FOLDER.is_dir()
     questions = read_questions(pages)
     settings = load_settings()
     tuned, name = list[Figure](), ""
     with tempfile.TemporaryDirectory() as for_now:
-        folder = wanted.store or Path(for_now)
+        folder = options.store or Path(for_now)
         store = KnowledgeStore(folder)
         store.ensure_shipped()
         if pages:
             store.add(pages)
-        rows = [("words", own(store, pages)), *others(store, pages)]
+        rows = [("words", own_ranking(store, pages)), *rival_rankings(store, pages)]
         if settings.embedding_model:
             dense = make_store(settings.model_copy(update={"knowledge_folder": folder}))
             dense.embed()
             name = Path(settings.embedding_model).name
             tuned = tune(dense, pages, questions, f"retrieval_quality.{name.lower()}")
-            rows.append((name, own(dense, pages)))
+            rows.append((name, own_ranking(dense, pages)))
         return report(f"Retrieval, {len(questions)} questions", [*tuned, *figures(rows, questions, name)])
 
 
 def tune(store: KnowledgeStore, pages: Sequence[Path], questions: Sequence[Question], key: str) -> list[Figure]:
     """Set the weight of vectors to the best of several on the questions that ranking knows; the gain at each."""
-    known = [asked for asked in questions if not asked.get("unseen")]
-    found = {}
+    known_questions = [question for question in questions if not question.get("unseen")]
+    gain_by_weight = {}
     for weight in WEIGHTS:
         store.weight = weight
-        found[weight] = sum(gains(own(store, pages), known)) / len(known)
-    store.weight = max(found, key=found.__getitem__)
-    made = [Figure(f"{key}.known.ndcg10_at_{w:g}", value, "", "words alone", found[0.0]) for w, value in found.items()]
-    return [Figure(f"{key}.weight", store.weight, "", "words", 1.0), *made]
+        gain_by_weight[weight] = sum(gains(own_ranking(store, pages), known_questions)) / len(known_questions)
+    store.weight = max(gain_by_weight, key=gain_by_weight.__getitem__)
+    rows_of_weights = [
+        Figure(f"{key}.known.ndcg10_at_{w:g}", value, "", "words alone", gain_by_weight[0.0])
+        for w, value in gain_by_weight.items()
+    ]
+    return [Figure(f"{key}.weight", store.weight, "", "words", 1.0), *rows_of_weights]
 
 
 def figures(rows: Sequence[tuple[str, Ranking]], questions: Sequence[Question], embedder: str = "") -> list[Figure]:
@@ -144,40 +147,42 @@ def figures(rows: Sequence[tuple[str, Ranking]], questions: Sequence[Question], 
 
     Of the words' ratio to each rival the mean and the lower bound of 95 %; the row of an embedder of ours has no goal.
     """
-    found = {name: np.array(gains(ranking, questions)) for name, ranking in rows}
-    made = []
+    gain_by_search = {name: np.array(gains(ranking, questions)) for name, ranking in rows}
+    figure_rows = []
     for part in ("", "unseen", "blind"):
-        chosen = np.array([not part or bool(asked.get(part)) for asked in questions])
+        chosen = np.array([not part or bool(question.get(part)) for question in questions])
         if chosen.any():
-            made += _compared(part and f"{part}.", {name: gain[chosen] for name, gain in found.items()}, embedder)
-    for kind in sorted({str(asked.get("kind", "")) for asked in questions}):
-        own_gains = found["words"][[asked.get("kind", "") == kind for asked in questions]]
+            figure_rows += _compared(
+                part and f"{part}.", {name: gain[chosen] for name, gain in gain_by_search.items()}, embedder
+            )
+    for kind in sorted({str(question.get("kind", "")) for question in questions}):
+        own_gains = gain_by_search["words"][[question.get("kind", "") == kind for question in questions]]
         key = f"retrieval_quality.words.{kind or 'any'}.ndcg10"
-        made.append(Figure(key, float(own_gains.mean()), "", "all kinds", float(found["words"].mean())))
-    return made
+        figure_rows.append(Figure(key, float(own_gains.mean()), "", "all kinds", float(gain_by_search["words"].mean())))
+    return figure_rows
 
 
-def _compared(part: str, found: Mapping[str, Any], embedder: str) -> list[Figure]:
-    best = found["words"]
+def _compared(part: str, gain_by_search: Mapping[str, Any], embedder: str) -> list[Figure]:
+    best = gain_by_search["words"]
     least, over = (
         (">= 0.95", ">= 1.1") if part else ("", "")
     )  # what is reached on questions that ranking knows says less
     draws = np.random.default_rng(0).integers(0, len(best), (DRAWS, len(best)))
-    made = []
-    for name, gain in found.items():
+    rows = []
+    for name, gain in gain_by_search.items():
         key = f"retrieval_quality.{part}{name.lower().replace(' ', '_')}"
-        made.append(Figure(f"{key}.ndcg10", float(gain.mean()), "", "by words", float(best.mean())))
+        rows.append(Figure(f"{key}.ndcg10", float(gain.mean()), "", "by words", float(best.mean())))
         goal = least if name == "words" else ""
-        made.append(Figure(f"{key}.recall10", float((gain > 0).mean()), "", "by words", float((best > 0).mean()), goal))
+        rows.append(Figure(f"{key}.recall10", float((gain > 0).mean()), "", "by words", float((best > 0).mean()), goal))
         if name != "words":
             ratios = best[draws].mean(axis=1) / np.maximum(gain[draws].mean(axis=1), 1e-9)
             low, mean = float(np.quantile(ratios, 0.025)), float(best.mean() / gain.mean())
-            made.append(
+            rows.append(
                 Figure(
                     f"{key}.words_over_it", mean, "", "its lower bound of 95 %", low, over if name != embedder else ""
                 )
             )
-    return made
+    return rows
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def pages(passages: int) -> list[tuple[str, list[str]]]:
     lines = [line for note in sorted(NOTES.glob("*.md")) for line in note.read_text(encoding="utf-8").split("\n")]
     lines = [line for line in lines if len(line) > 30 and line[0].isalpha()]
     draw = random.Random(1)
-    made = []
+    front_and_texts = []
     for number in range(passages // A_PAGE):
         texts = []
         for _ in range(A_PAGE):
@@ -47,14 +47,16 @@ def pages(passages: int) -> list[tuple[str, list[str]]]:
             while len(text) < LOW + 100:
                 text += "\n\n" + draw.choice(lines)
             texts.append(text)
-        made.append((f"---\ntitle: Page {number}\narch: {'sm_90' if number % 2 else 'gfx942'}\n---\n", texts))
-    return made
+        front_and_texts.append(
+            (f"---\ntitle: Page {number}\narch: {'sm_90' if number % 2 else 'gfx942'}\n---\n", texts)
+        )
+    return front_and_texts
 
 
-def write(folder: Path, made: Sequence[tuple[str, list[str]]]) -> int:
+def write(folder: Path, texts_of_pages: Sequence[tuple[str, list[str]]]) -> int:
     """Write the pages as files, and return their size in bytes."""
     folder.mkdir()
-    for number, (head, texts) in enumerate(made):
+    for number, (head, texts) in enumerate(texts_of_pages):
         body = "\n\n".join(f"## Part {n}\n\n{text}" for n, text in enumerate(texts))
         (folder / f"{number}.md").write_text(f"{head}\n{body}\n", encoding="utf-8")
     return sum(file.stat().st_size for file in folder.iterdir())
@@ -71,22 +73,26 @@ class WordVectors:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed so that texts that share words get vectors that are near."""
         words = [[zlib.crc32(word.encode()) % 4096 for word in text.split()] or [0] for text in texts]
-        return np.stack([self._rows[found].sum(axis=0) for found in words])
+        return np.stack([self._rows[indices].sum(axis=0) for indices in words])
 
 
-def chroma_where(folder: Path, made: Sequence[tuple[str, list[str]]], embedder: WordVectors) -> Search:
+def chroma_where(folder: Path, texts_of_pages: Sequence[tuple[str, list[str]]], embedder: WordVectors) -> Search:
     """Build a search of Chroma alone over the same passages, with its own filter by GPU."""
     client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
     collection = client.create_collection("pages", embedding_function=None)
-    rows = [(text, {"arch": "sm_90" if n % 2 else "gfx942"}) for n, (_, texts) in enumerate(made) for text in texts]
+    rows = [
+        (text, {"arch": "sm_90" if n % 2 else "gfx942"})
+        for n, (_, texts) in enumerate(texts_of_pages)
+        for text in texts
+    ]
     for start in range(0, len(rows), 2000):
         texts, about = zip(*rows[start : start + 2000], strict=True)
         ids = [str(number) for number in range(start, start + len(texts))]
         collection.add(ids=ids, embeddings=embedder.embed(texts), metadatas=list(about))
 
     def search(question: str, k: int) -> list[int]:
-        found = collection.query(query_embeddings=embedder.embed([question]), n_results=k, where={"arch": "gfx942"})
-        return [int(name) for name in found["ids"][0]]
+        answer = collection.query(query_embeddings=embedder.embed([question]), n_results=k, where={"arch": "gfx942"})
+        return [int(name) for name in answer["ids"][0]]
 
     return search
 
@@ -106,12 +112,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passages", type=int, default=10_000)
     parser.add_argument("--vectors", type=int, default=0, metavar="N", help="also search by vectors of N numbers")
-    asked = parser.parse_args()
-    passages, numbers = asked.passages, asked.vectors
+    options = parser.parse_args()
+    passages, numbers = options.passages, options.vectors
     questions = [json.loads(line)["question"] for line in QUESTIONS.read_text(encoding="utf-8").splitlines()][::EACH]
-    made = pages(passages)
+    texts_of_pages = pages(passages)
     with tempfile.TemporaryDirectory() as folder:
-        size = write(Path(folder, "pages"), made)
+        size = write(Path(folder, "pages"), texts_of_pages)
         store = KnowledgeStore(Path(folder, "store"), embedder=WordVectors(numbers) if numbers else None)
         start = time.process_time()
         stored = sum(added.chunks for added in store.add([Path(folder, "pages")]))
@@ -120,14 +126,16 @@ def main() -> int:
         store.add([Path(folder, "pages")])
         again_s = spent(start)
         disk = sum(file.stat().st_size for file in Path(folder, "store").iterdir() if file.is_file())
-        others: list[tuple[str, Asked]] = [*rivals([text for _, texts in made for text in texts])]
+        rival_searches: list[tuple[str, Asked]] = [*rivals([text for _, texts in texts_of_pages for text in texts])]
         if numbers:
             store.embed()
-            others += [("hybrid", lambda question, k: store.search(question, k, "gfx942"))]
-            others += [("chroma where", chroma_where(Path(folder, "chroma"), made, WordVectors(numbers)))]
-        for _, search in others:
+            rival_searches += [("hybrid", lambda question, k: store.search(question, k, "gfx942"))]
+            rival_searches += [
+                ("chroma where", chroma_where(Path(folder, "chroma"), texts_of_pages, WordVectors(numbers)))
+            ]
+        for _, search in rival_searches:
             search(questions[0], 10)
-        times = searched(store, others, questions)
+        times = searched(store, rival_searches, questions)
         changes = after_change(store, [0.0] + [DENSE] * bool(numbers))
         store.close()
     return report(
@@ -141,8 +149,10 @@ def main() -> int:
                 for kind, change_s in zip(("", ".hybrid"), changes, strict=False)
             ),
             *(
-                Figure(f"retrieval_speed.{name}.p95", p95_ms(own), "ms CPU", "by words", p95_ms(times["words"]), goal)
-                for name, own in times.items()
+                Figure(
+                    f"retrieval_speed.{name}.p95", p95_ms(times_s), "ms CPU", "by words", p95_ms(times["words"]), goal
+                )
+                for name, times_s in times.items()
                 for goal in ["<= 10" if name in ("words", "hybrid") else ""]
             ),
         ],
@@ -151,27 +161,27 @@ def main() -> int:
 
 def after_change(store: KnowledgeStore, weights: Sequence[float]) -> list[float]:
     """Measure the processor seconds of the first search after a document came in, at each weight of vectors."""
-    made = []
+    seconds = []
     for weight in weights:
         store.weight = weight
         store.add_text(f"new {weight}", f"A zebra {weight}.")
         start = time.process_time()
         store.search("zebra")
-        made.append(spent(start))
-    return made
+        seconds.append(spent(start))
+    return seconds
 
 
 def searched(
-    store: KnowledgeStore, others: Sequence[tuple[str, Asked]], questions: Sequence[str]
+    store: KnowledgeStore, rival_searches: Sequence[tuple[str, Asked]], questions: Sequence[str]
 ) -> dict[str, list[float]]:
     """Measure the processor seconds of each question, ours and every rival's in turn."""
-    times: dict[str, list[float]] = {"words": [], **{name.lower().replace(" ", "_"): [] for name, _ in others}}
+    times: dict[str, list[float]] = {"words": [], **{name.lower().replace(" ", "_"): [] for name, _ in rival_searches}}
     for question in questions:
         store.weight = 0.0
         start = time.process_time()
         store.search(question, 5, "gfx942")
         times["words"].append(spent(start))
-        for name, search in others:
+        for name, search in rival_searches:
             start = time.process_time()
             store.weight = DENSE
             search(question, 10)

@@ -49,7 +49,7 @@ def cache_file(space: dict[str, Any], values: dict[str, list[int]]) -> str:
             "framework_time": 0,
             "timestamp": "2026-01-01 00:00:00+00:00",
         }
-    whole = {
+    table = {
         "device_name": "table",
         "kernel_name": "table",
         "problem_size": [1, 1],
@@ -59,7 +59,7 @@ def cache_file(space: dict[str, Any], values: dict[str, list[int]]) -> str:
         "cache": entries,
     }
     with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
-        json.dump(whole, file)
+        json.dump(table, file)
     return file.name
 
 
@@ -67,7 +67,7 @@ def kernel_tuners(space: dict[str, Any], strategy: str, seed: int, limit: int) -
     """List the points that one of Kernel Tuner's strategies asks for, with its default options."""
     names = [f"tunable_{n}" for n in space["names"]]  # it gives names such as block_size_x a meaning
     values = {n: sorted({p[i] for p in space["points"]}) for i, n in enumerate(names)}
-    known = {tuple(p) for p in space["points"]}
+    allowed = {tuple(p) for p in space["points"]}
     path = cache_file(space, values)
     random.seed(seed)
     np.random.seed(seed)
@@ -78,7 +78,7 @@ def kernel_tuners(space: dict[str, Any], strategy: str, seed: int, limit: int) -
             (1, 1),
             [],
             values,
-            restrictions=[constraint.FunctionConstraint(lambda *point: tuple(point) in known)],
+            restrictions=[constraint.FunctionConstraint(lambda *point: tuple(point) in allowed)],
             strategy=strategy,
             strategy_options={"max_fevals": limit},
             simulation_mode=True,
@@ -103,10 +103,10 @@ def tpe(space: dict[str, Any], seed: int, limit: int) -> list[tuple[int, ...]]:
         order[point] = None
         if len(order) >= min(limit, len(times)):
             trial.study.stop()
-        found = times[point]
-        if found is None:
+        time_us = times[point]
+        if time_us is None:
             raise optuna.TrialPruned
-        return found
+        return time_us
 
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
     study.optimize(objective, n_trials=ASKED_AGAIN * limit)
@@ -119,15 +119,15 @@ def main(arguments: Sequence[str]) -> int:
     space = json.load(sys.stdin)
     warnings.simplefilter("ignore")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    place = {tuple(p): i for i, p in enumerate(space["points"])}
-    found: dict[str, list[list[int]]] = {name: [] for name in (*STRATEGIES, "optuna_tpe")}
+    index = {tuple(p): i for i, p in enumerate(space["points"])}
+    orders: dict[str, list[list[int]]] = {name: [] for name in (*STRATEGIES, "optuna_tpe")}
     with contextlib.redirect_stdout(io.StringIO()):
         for seed in seeds:
             for name in STRATEGIES:
                 points = kernel_tuners(space, name, seed, limit)
-                found[name].append(list(dict.fromkeys(place[p] for p in points)))
-            found["optuna_tpe"].append([place[p] for p in tpe(space, seed, limit)])
-    json.dump(found, sys.stdout)
+                orders[name].append(list(dict.fromkeys(index[p] for p in points)))
+            orders["optuna_tpe"].append([index[p] for p in tpe(space, seed, limit)])
+    json.dump(orders, sys.stdout)
     return 0
 
 

@@ -27,20 +27,20 @@ def rivals(task: str, tensors: Mapping[str, Any]) -> tuple[dict[str, Call], dict
     return working(_OF[task](tensors))
 
 
-def working(made: Iterable[tuple[str, Callable[[], Call]]]) -> tuple[dict[str, Call], dict[str, str]]:
+def working(makers: Iterable[tuple[str, Callable[[], Call]]]) -> tuple[dict[str, Call], dict[str, str]]:
     """Return calls by name that work, and messages of those that do not."""
-    found, failed = dict[str, Call](), dict[str, str]()
+    calls, failed = dict[str, Call](), dict[str, str]()
     torch_module()._dynamo.reset()  # what was compiled for another shape counts against a limit, then runs uncompiled
-    for name, make in made:
+    for name, make in makers:
         try:
             call = make()
             for _ in range(3):  # compilation, tuning and the library's own choices happen now
                 call()
             torch_module().cuda.synchronize()
-            found[name] = call
+            calls[name] = call
         except _FAULTS as error:  # the other rivals are still worth timing
             failed[name] = f"{type(error).__name__}: {error}"[:300]
-    return found, failed
+    return calls, failed
 
 
 def modes(function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[str, Callable[[], Call]]]:
@@ -48,8 +48,8 @@ def modes(function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[str, 
     torch = torch_module()
 
     def compiled(mode: str) -> Call:
-        made = torch.compile(function, dynamic=False, **({"mode": mode} if mode else {}))
-        return lambda: made(*arguments)
+        program = torch.compile(function, dynamic=False, **({"mode": mode} if mode else {}))
+        return lambda: program(*arguments)
 
     yield "torch eager", lambda: lambda: function(*arguments)
     yield "torch.compile", lambda: compiled("")
@@ -73,7 +73,7 @@ def _transpose(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], C
 def _gemm(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]]:
     torch = torch_module()
     a, b, a_scale, b_scale = (tensors[name] for name in ("a", "b", "a_scale", "b_scale"))
-    rows, one = a.contiguous(), torch.ones((), device="cuda")
+    rows, unit = a.contiguous(), torch.ones((), device="cuda")
     columns = b.contiguous().t()  # k x n, runs along k
     of_row, of_column = torch.ones(a.shape[0], 1, device="cuda"), torch.ones(1, b.shape[0], device="cuda")
     a16, b16 = a.to(torch.bfloat16), b.to(torch.bfloat16)
@@ -88,16 +88,18 @@ def _gemm(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]
         wide = b_scale.repeat_interleave(BLOCK, 0)[: b.shape[0]].repeat_interleave(BLOCK, 1)
         return left @ (b.to(torch.bfloat16) * wide.to(torch.bfloat16)).t()
 
-    each = b_scale.repeat_interleave(BLOCK, 0)[: b.shape[0]].t().contiguous()  # k blocks x n: one scale for 1 x 128
+    column_scales = (
+        b_scale.repeat_interleave(BLOCK, 0)[: b.shape[0]].t().contiguous()
+    )  # k blocks x n: one scale for 1 x 128
     prepared = "inputs turned beforehand"
     yield f"_scaled_mm, block scales, {prepared}", lambda: lambda: scaled(rows, columns, a_scale, b_scale.t())
-    yield f"_scaled_mm, block scales 1 x 128, {prepared}", lambda: lambda: scaled(rows, columns, a_scale, each)
+    yield f"_scaled_mm, block scales 1 x 128, {prepared}", lambda: lambda: scaled(rows, columns, a_scale, column_scales)
     yield f"_scaled_mm, row scales of 1, {prepared}", lambda: lambda: scaled(rows, columns, of_row, of_column)
-    yield f"_scaled_mm, one scale, {prepared}", lambda: lambda: scaled(rows, columns, one, one)
-    yield f"_scaled_mm, one scale, fast sums, {prepared}", lambda: lambda: scaled(rows, columns, one, one, True)
+    yield f"_scaled_mm, one scale, {prepared}", lambda: lambda: scaled(rows, columns, unit, unit)
+    yield f"_scaled_mm, one scale, fast sums, {prepared}", lambda: lambda: scaled(rows, columns, unit, unit, True)
     yield (
         "_scaled_mm, one scale, inputs turned each time",
-        lambda: lambda: scaled(a.contiguous(), b.contiguous().t(), one, one),
+        lambda: lambda: scaled(a.contiguous(), b.contiguous().t(), unit, unit),
     )
     yield "bf16 mm without scales, inputs converted beforehand", lambda: lambda: torch.mm(a16, b16.t())
     for name, make in list(modes(dequantised, a, b, a_scale, b_scale))[:2]:  # every option takes a minute a shape

@@ -21,8 +21,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.spaces import Space, stored_spaces
 from sandbox.candidate.quantities import computed
 from sandbox.candidate.search import Choice, Search, Timing
@@ -47,15 +47,15 @@ class Table:
     def __init__(self, space: Space, until_good: bool) -> None:
         """Set up calls that raise `Found` behind the first good point where that is all that is asked."""
         self.space, self.order, self._until_good = space, list[int](), until_good
-        self._places = {point: place for place, point in enumerate(space.points)}
+        self._places = {point: index for index, point in enumerate(space.points)}
 
     def __call__(self, choice: Choice) -> Timing:
         """Return the stored time of a choice."""
-        place = self._places[tuple(choice[name] for name in self.space.names)]
-        self.order.append(place)
-        if self._until_good and place in self.space.good:
+        index = self._places[tuple(choice[name] for name in self.space.names)]
+        self.order.append(index)
+        if self._until_good and index in self.space.good:
             raise Found
-        return Timing(self.space.times_us[place])
+        return Timing(self.space.times_us[index])
 
 
 def ours(space: Space, seed: int, limit: int = LIMIT, until_good: bool = True) -> list[int]:
@@ -69,41 +69,43 @@ def ours(space: Space, seed: int, limit: int = LIMIT, until_good: bool = True) -
 def climb(space: Space, seed: int) -> list[int]:
     """Climb a hill from the default: neighbours in random order, the first that is faster; random where none is."""
     draw, order, left = random.Random(seed), [0], set(range(1, len(space.points)))
-    here = 0
+    current = 0
     while left and len(order) < LIMIT:
-        beside = [i for i in left if sum(a != b for a, b in zip(space.points[i], space.points[here], strict=True)) == 1]
-        asked = draw.choice(sorted(beside or left))
-        left.discard(asked)
-        order.append(asked)
-        if not beside or _time(space, asked) < _time(space, here):
-            here = asked
+        beside = [
+            i for i in left if sum(a != b for a, b in zip(space.points[i], space.points[current], strict=True)) == 1
+        ]
+        candidate = draw.choice(sorted(beside or left))
+        left.discard(candidate)
+        order.append(candidate)
+        if not beside or _time(space, candidate) < _time(space, current):
+            current = candidate
     return order
 
 
-def _time(space: Space, place: int) -> float:
-    return space.times_us[place] or math.inf
+def _time(space: Space, index: int) -> float:
+    return space.times_us[index] or math.inf
 
 
 def rivals(space: Space, python: str) -> Orders:
     """List the points that the other tuners ask for."""
     values = {"names": space.names, "points": space.points, "times_us": space.times_us}
     argv = [python, str(SCRIPT), str(LIMIT), *map(str, range(SEEDS))]
-    done = subprocess.run(argv, input=json.dumps(values), capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"the other tuners ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    found: Orders = json.loads(done.stdout)
-    return found
+    process = subprocess.run(argv, input=json.dumps(values), capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(f"the other tuners ended with {process.returncode}: {process.stderr.strip()[-500:]}")
+    orders: Orders = json.loads(process.stdout)
+    return orders
 
 
 def needed(space: Space, order: Sequence[int]) -> float:
     """Count the estimates until the first good point; one that is not there yet goes on by chance."""
-    there = next((n for n, place in enumerate(order, 1) if place in space.good), None)
-    return there or len(order) + by_chance(space, len(order))
+    count = next((n for n, index in enumerate(order, 1) if index in space.good), None)
+    return count or len(order) + by_chance(space, len(order))
 
 
-def by_chance(space: Space, asked: int = 0) -> float:
+def by_chance(space: Space, estimates: int = 0) -> float:
     """Count the estimates that a random search needs on average, after so many that were not good."""
-    return (len(space.points) - asked + 1) / (len(space.good) + 1)
+    return (len(space.points) - estimates + 1) / (len(space.good) + 1)
 
 
 def curve(space: Space, orders: Sequence[Sequence[int]]) -> list[float]:
@@ -123,13 +125,13 @@ def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[st
     random_orders = [
         random.Random(seed).sample(range(len(space.points)), min(LIMIT, len(space.points))) for seed in range(SEEDS)
     ]
-    here: dict[str, Sequence[Sequence[int]]] = {
+    own_orders: dict[str, Sequence[Sequence[int]]] = {
         OURS: [ours(space, seed) for seed in range(SEEDS)],
         CLIMB: [climb(space, seed) for seed in range(SEEDS)],
         RANDOM: random_orders,
     }
-    others = rivals(space, python) if python else {}
-    orders = {**here, **others}
+    rival_orders = rivals(space, python) if python else {}
+    orders = {**own_orders, **rival_orders}
     means = {name: statistics.fmean(needed(space, order) for order in rows) for name, rows in orders.items()}
     means[RANDOM] = by_chance(space)
     curves = {name: curve(space, rows) for name, rows in orders.items()}
@@ -139,7 +141,7 @@ def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[st
         means = {**dict(stored["needed"]), **means}  # type: ignore[call-overload]
         curves = {**dict(stored["curves"]), **curves}  # type: ignore[call-overload]
     alone = [ours(space, seed, BUDGET, until_good=False) for seed in range(SEEDS // 5)]
-    shares = [space.best_us / min(_time(space, place) for place in order) for order in alone]
+    shares = [space.best_us / min(_time(space, index) for index in order) for order in alone]
     return {
         "points": len(space.points),
         "good": len(space.good),
@@ -156,14 +158,14 @@ def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[st
 def figures(name: str, means: Sequence[Mapping[str, float]]) -> list[Figure]:
     """Compare ours with random search and with the best of the others, in geometric means over spaces."""
     mine = statistics.geometric_mean(row[OURS] for row in means)
-    others = sorted({tuner for row in means for tuner in row} - {OURS, RANDOM, CLIMB})
-    made = []
-    for tuner in (RANDOM, CLIMB, *others):
+    other_tuners = sorted({tuner for row in means for tuner in row} - {OURS, RANDOM, CLIMB})
+    rows = []
+    for tuner in (RANDOM, CLIMB, *other_tuners):
         theirs = statistics.geometric_mean(row[tuner] for row in means)
         goal = f"<= {theirs / 4:.4g}" if tuner == RANDOM else ""
-        made.append((theirs, tuner, goal))
-    made.sort(key=lambda each: each[0])
-    best = next((each for each in made if each[1] in others), None)
+        rows.append((theirs, tuner, goal))
+    rows.sort(key=lambda row: row[0])
+    best = next((row for row in rows if row[1] in other_tuners), None)
     return [
         Figure(
             f"sample_efficiency.{name}.{tuner.replace(' ', '_')}",
@@ -173,7 +175,7 @@ def figures(name: str, means: Sequence[Mapping[str, float]]) -> list[Figure]:
             theirs,
             f"<= {theirs / 2:.4g}" if best is not None and tuner == best[1] else goal,
         )
-        for theirs, tuner, goal in made
+        for theirs, tuner, goal in rows
     ]
 
 
@@ -186,16 +188,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     spaces = dict(stored.get("spaces", {}))  # of spaces that are not here the figures stay as they are
     for space in stored_spaces():
         spaces[space.name] = measured(space, python, stored.get("spaces", {}).get(space.name, {}))
-        told = spaces[space.name]
-        print(f"{space.name}: {told['points']} points, {told['good']} good, needed {told['needed']}", flush=True)
-        print(f"  with {BUDGET} estimates it stops at {told['stops_at']:.1f} with {told['share_at_stop']} of the speed")
+        summary = spaces[space.name]
+        print(
+            f"{space.name}: {summary['points']} points, {summary['good']} good, needed {summary['needed']}", flush=True
+        )
+        print(f"  with {BUDGET} it stops at {summary['stops_at']:.1f} with {summary['share_at_stop']} of the speed")
     FILE.write_text(json.dumps({"spaces": spaces}, separators=(",", ":")) + "\n", encoding="utf-8")
-    rows = {name: dict(told["needed"]) for name, told in spaces.items()}
-    seen = [row for name, row in rows.items() if name not in UNSEEN]
+    rows = {name: dict(summary["needed"]) for name, summary in spaces.items()}
+    familiar = [row for name, row in rows.items() if name not in UNSEEN]
     unseen = [row for name, row in rows.items() if name in UNSEEN]
-    made = [*figures("all", list(rows.values())), *figures("seen", seen), *figures("unseen", unseen)]
-    made += [each for name, row in rows.items() for each in figures(name, [row])[:1]]
-    return report("Estimates to 95 % of the best speed", made)
+    rows_of_figures = [*figures("all", list(rows.values())), *figures("seen", familiar), *figures("unseen", unseen)]
+    rows_of_figures += [figure for name, row in rows.items() for figure in figures(name, [row])[:1]]
+    return report("Estimates to 95 % of the best speed", rows_of_figures)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
+from benchmarks.processes import described_machine
 from benchmarks.simulated import TARGET, SimulatedEvaluator, counted, linked, opened, source_of, task
 from cluster.cluster_sandbox import ClusterSandbox
 from sandbox.target import load_target
@@ -63,11 +64,11 @@ def overhead(folder: Path) -> list[Figure]:
         began = time.perf_counter()
         local.benchmark(prepared)
         near.append(time.perf_counter() - began)
-    own = 1e3 * statistics.median(near)
-    added = [1e3 * each - own for each in far]
+    local_ms = 1e3 * statistics.median(near)
+    added = [1e3 * seconds - local_ms for seconds in far]
     return [
-        Figure("scale.overhead", statistics.median(added), "ms", "without a cluster", own, "<= 10"),
-        Figure("scale.overhead_p95", sorted(added)[int(0.95 * len(added))], "ms", "without a cluster", own),
+        Figure("scale.overhead", statistics.median(added), "ms", "without a cluster", local_ms, "<= 10"),
+        Figure("scale.overhead_p95", sorted(added)[int(0.95 * len(added))], "ms", "without a cluster", local_ms),
     ]
 
 
@@ -85,8 +86,8 @@ def efficiency(folder: Path, gpus: int, seconds: float) -> list[Figure]:
         wall_s = time.monotonic() - began
     finally:
         link.close()
-    done = Counter(counted(folder, "done"))
-    assert len(done) == len(names) and set(done.values()) == {1}
+    answers = Counter(counted(folder, "done"))
+    assert len(answers) == len(names) and set(answers.values()) == {1}
     share = len(names) * seconds / (gpus * wall_s)
     goal = ">= 0.9" if gpus == 64 else ""
     return [
@@ -98,7 +99,7 @@ def efficiency(folder: Path, gpus: int, seconds: float) -> list[Figure]:
 def fairness(folder: Path) -> list[Figure]:
     """Drive three runs at once on four GPUs; one asks for less than its share at a time, all for some kernels."""
     link = linked(folder, 4)
-    done = Counter[str]()
+    answers = Counter[str]()
     try:
         first = opened(link, folder, 4, "a")
         until = time.monotonic() + SHARED_S
@@ -110,7 +111,7 @@ def fairness(folder: Path) -> list[Figure]:
             number = 0
             while time.monotonic() < until:
                 evaluate(mine, f"{run} {thread} {number}", 0.2)
-                done[run] += time.monotonic() < until
+                answers[run] += time.monotonic() < until
                 number += 1
 
         threads = [threading.Thread(target=ask, args=(run, i)) for run, many in DEMANDS.items() for i in range(many)]
@@ -121,48 +122,46 @@ def fairness(folder: Path) -> list[Figure]:
     finally:
         link.close()
     twice = sum(count - 1 for count in Counter(counted(folder, "done")).values())
-    shares = list(done.values())
-    index = sum(shares) ** 2 / (len(shares) * sum(each * each for each in shares))
+    shares = list(answers.values())
+    index = sum(shares) ** 2 / (len(shares) * sum(share * share for share in shares))
     return [
         Figure("scale.fairness", index, "of 1", "runs", len(shares), ">= 0.9"),
         Figure("scale.judged_twice", twice, "kernels", "asked for by all three", COMMON, "<= 0"),
     ]
 
 
-def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
+def collect(options: argparse.Namespace, root: Path) -> list[Figure]:
     """Measure one after the other; what is known lies in the folder that was asked for after each."""
-    from benchmarks.many_gpus import processor
+    c = Collection(options.out or root, FILE, 1200.0)
+    c.about |= {"device": described_machine(), "python": sys.version.split()[0]}
+    known_figures: list[Figure] = []
 
-    c = Collection(asked.out or root, FILE, 1200.0)
-    c.about |= {"device": processor(), "python": sys.version.split()[0]}
-    found: list[Figure] = []
-
-    def told(figures: list[Figure]) -> None:
+    def add(figures: list[Figure]) -> None:
         """Say and keep the figures as soon as they are known."""
-        found.extend(figures)
-        for each in figures:
-            c.say(f"{each.figure}: {each.value:.4g} {each.unit}")
-        c.save({"figures": [asdict(each) for each in found]})
+        known_figures.extend(figures)
+        for figure in figures:
+            c.say(f"{figure.figure}: {figure.value:.4g} {figure.unit}")
+        c.save({"figures": [asdict(figure) for figure in known_figures]})
 
     for job in (overhead, fairness):
-        if job.__name__ in asked.only:
+        if job.__name__ in options.only:
             folder = root / job.__name__
             folder.mkdir()
-            told(job(folder))
-    for gpus in (int(text) for text in asked.gpus.split(",") if "efficiency" in asked.only):
+            add(job(folder))
+    for gpus in (int(text) for text in options.gpus.split(",") if "efficiency" in options.only):
         folder = root / f"gpus-{gpus}"
         folder.mkdir()
-        told(efficiency(folder, gpus, asked.seconds))
-    return found
+        add(efficiency(folder, gpus, options.seconds))
+    return known_figures
 
 
-def kept() -> list[Figure]:
+def stored_figures() -> list[Figure]:
     """Read the stored figures, each with its file."""
-    found: dict[str, Figure] = {}
+    by_name: dict[str, Figure] = {}
     for file in (FILE, QUIET):
-        told = stored(file, "python -m benchmarks.scale --out DIR")
-        found |= {each["figure"]: replace(Figure(**each), stored=file) for each in told["figures"]}
-    return list(found.values())
+        data = stored(file, "python -m benchmarks.scale --out DIR")
+        by_name |= {figure["figure"]: replace(Figure(**figure), stored=file) for figure in data["figures"]}
+    return list(by_name.values())
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -173,11 +172,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--gpus", default="2,8,64", help="numbers of simulated GPUs")
     parser.add_argument("--seconds", type=float, default=2.0, help="of one evaluation, for the efficiency")
     parser.add_argument("--only", default="overhead,fairness,efficiency", help="some of these")
-    asked = parser.parse_args(words)
-    if asked.stored:
-        return report("A cluster's cost", kept())
+    options = parser.parse_args(words)
+    if options.stored:
+        return report("A cluster's cost", stored_figures())
     with tempfile.TemporaryDirectory() as root:
-        return report("A cluster's cost", collect(asked, Path(root)))
+        return report("A cluster's cost", collect(options, Path(root)))
 
 
 if __name__ == "__main__":

@@ -82,29 +82,29 @@ def run(candidates: int, folder: Path, database: str = "") -> list[Mark]:
     task = table_task(folder / "task", "// time_us = 1000\n")
     limits = Limits(generations=-(-candidates // PICKS), picks=PICKS, stagnation=candidates, roofline_fraction=2.0)
     context = table_context(folder, task, Forgetful(ideas, write), limits)
-    place: Path | Checkpoints = folder / "checkpoint.db"
+    checkpoint: Path | Checkpoints = folder / "checkpoint.db"
     if database:
         context.ledger.close()
-        ledger, place = open_shared(SecretStr(database)), partial(open_checkpoints, SecretStr(database))
+        ledger, checkpoint = open_shared(SecretStr(database)), partial(open_checkpoints, SecretStr(database))
         run = replace(context.run, id=folder.name)
         context = replace(context, run=run, ledger=ledger, artefacts=ArtefactStore(None, ledger))
     marks = list[Mark]()
-    done = -1  # the seed is no candidate
+    finished = -1  # the seed is no candidate
 
-    def mark(done: int) -> None:
-        marks.append(Mark(done, time.process_time(), time.perf_counter(), resident_bytes()))
+    def mark(count: int) -> None:
+        marks.append(Mark(count, time.process_time(), time.perf_counter(), resident_bytes()))
 
     def progress(event: Mapping[str, Any]) -> None:
-        nonlocal done
+        nonlocal finished
         if event["event"] == "attempt":
-            done += 1
-            if done % EVERY == 0:
-                mark(done)
+            finished += 1
+            if finished % EVERY == 0:
+                mark(finished)
                 assert isinstance(context.sandbox, TableSandbox)
                 context.sandbox.calls.clear()
 
     mark(0)
-    drive(context, place, progress)
+    drive(context, checkpoint, progress)
     context.ledger.close()
     return marks
 

@@ -33,8 +33,8 @@ from agents.author import Assignment
 from agents.playbook.changes import Changes
 from agents.playbook.playbook import Playbook
 from app.settings import load_settings
-from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.search_tasks import TARGET, tasks
 from graph import Context, Limits
 from graph.doubles import ListedLiterature
@@ -73,8 +73,8 @@ class Prober:
         """Estimate a kernel's time; infinite where it is refused. Raises `Spent` in place of one too many."""
         if not self.is_known(prepared) and len(self.sandbox.timed) >= LIMIT:
             raise Spent
-        made = self.sandbox.estimate(prepared)
-        time_us = (made.geomean_us or math.inf) if made.verdict.accepted else math.inf
+        evaluation = self.sandbox.estimate(prepared)
+        time_us = (evaluation.geomean_us or math.inf) if evaluation.verdict.accepted else math.inf
         if time_us < self.target_us * (1 + LEAST_GAIN):
             raise Spent
         return time_us
@@ -89,26 +89,26 @@ class Prober:
 
     def neighbours(self, prepared: Prepared) -> list[Prepared]:
         """List the kernels one change away: another value of a tunable, or a move."""
-        here = dict(prepared.tunables)
-        beside = [c for c in prepared.choices if sum(c[n] != v for n, v in here.items()) == 1]
+        tunables = dict(prepared.tunables)
+        beside = [c for c in prepared.choices if sum(c[n] != v for n, v in tunables.items()) == 1]
         changes = Changes(self.work)
         texts = [changes.apply(prepared.source, handle) for handle in changes.offers(prepared.source)]
         moved = [self.sandbox.prepare(text, self.work.task) for text in texts]
-        kept = [m.choose({n: v for n, v in here.items() if n in m.tunables}) for m in moved]
-        return [*(prepared.choose(c) for c in beside), *kept]
+        moved_at_tunables = [m.choose({n: v for n, v in tunables.items() if n in m.tunables}) for m in moved]
+        return [*(prepared.choose(c) for c in beside), *moved_at_tunables]
 
 
 def climb(prober: Prober, draw: random.Random) -> None:
     """Climb from the best seed: a random neighbour a step, kept where it is no slower; a jump where none is left."""
-    here = min(prober.seeds(), key=prober.time_us)
+    current = min(prober.seeds(), key=prober.time_us)
     while True:
-        rest = [n for n in prober.neighbours(here) if not prober.is_known(n)]
-        if not rest:
-            here = shaken(prober, draw)
+        unknown = [n for n in prober.neighbours(current) if not prober.is_known(n)]
+        if not unknown:
+            current = shaken(prober, draw)
             continue
-        asked = draw.choice(rest)
-        if prober.time_us(asked) <= prober.time_us(here):
-            here = asked
+        neighbour = draw.choice(unknown)
+        if prober.time_us(neighbour) <= prober.time_us(current):
+            current = neighbour
 
 
 def random_search(prober: Prober, draw: random.Random) -> None:
@@ -122,15 +122,15 @@ def random_search(prober: Prober, draw: random.Random) -> None:
 def shaken(prober: Prober, draw: random.Random) -> Prepared:
     """Draw a seed at random tunables with up to `DEEP` random moves, and time it."""
     for _ in range(100):
-        made = draw.choice(prober.seeds())
-        if len(made.choices) > 1:
-            made = made.choose(draw.choice(made.choices))
+        kernel = draw.choice(prober.seeds())
+        if len(kernel.choices) > 1:
+            kernel = kernel.choose(draw.choice(kernel.choices))
         for _ in range(draw.randrange(DEEP + 1)):
-            around = prober.neighbours(made)
-            made = draw.choice(around) if around else made
-        if not prober.is_known(made):
-            prober.time_us(made)
-            return made
+            around = prober.neighbours(kernel)
+            kernel = draw.choice(around) if around else kernel
+        if not prober.is_known(kernel):
+            prober.time_us(kernel)
+            return kernel
     raise Spent
 
 
@@ -144,16 +144,16 @@ def rival(search: Callable[[Prober, random.Random], None], prober: Prober, seed:
 
 def curve(sandbox: Remembered) -> Curve:
     """Return the best time so far after each kernel that was timed."""
-    best, found = math.inf, []
-    for made in sandbox.timed.values():
-        best = min(best, (made.geomean_us or math.inf) if made.verdict.accepted else math.inf)
-        found.append(best)
-    return found
+    best, best_so_far = math.inf, []
+    for evaluation in sandbox.timed.values():
+        best = min(best, (evaluation.geomean_us or math.inf) if evaluation.verdict.accepted else math.inf)
+        best_so_far.append(best)
+    return best_so_far
 
 
-def needed(found: Curve, target_us: float) -> int | None:
+def needed(curve: Curve, target_us: float) -> int | None:
     """Count the kernels timed until one is as fast as the target."""
-    return next((n for n, t in enumerate(found, 1) if t < target_us * (1 + LEAST_GAIN)), None)
+    return next((n for n, t in enumerate(curve, 1) if t < target_us * (1 + LEAST_GAIN)), None)
 
 
 def assignment(task: Task, seed: int) -> Assignment:
@@ -192,15 +192,17 @@ def measured(task: Task, sandbox: Remembered, seeds: int) -> dict[str, object]:
         with tempfile.TemporaryDirectory() as folder:
             runs.append(graph_run(work, sandbox, Path(folder)))
     target = max(best for _, best in runs)
-    found = {GRAPH: [made for made, _ in runs]}
+    curves_by_search = {GRAPH: [curve for curve, _ in runs]}
     for name, search in ((CLIMB, climb), (RANDOM, random_search)):
-        found[name] = [rival(search, Prober(work, sandbox, target), work.seed) for work in works]
+        curves_by_search[name] = [rival(search, Prober(work, sandbox, target), work.seed) for work in works]
     return {
         "target_us": target,
-        "whole_run": statistics.fmean(len(made) for made in found[GRAPH]),
-        "needed": {name: [needed(made, target) for made in curves] for name, curves in found.items()},
-        "best_us": {name: [round(made[-1], 3) for made in curves] for name, curves in found.items()},
-        "curves": {name: [[round(t, 3) for t in made] for made in curves] for name, curves in found.items()},
+        "whole_run": statistics.fmean(len(curve) for curve in curves_by_search[GRAPH]),
+        "needed": {name: [needed(curve, target) for curve in curves] for name, curves in curves_by_search.items()},
+        "best_us": {name: [round(curve[-1], 3) for curve in curves] for name, curves in curves_by_search.items()},
+        "curves": {
+            name: [[round(t, 3) for t in curve] for curve in curves] for name, curves in curves_by_search.items()
+        },
     }
 
 
@@ -211,14 +213,14 @@ def charged(row: Sequence[int | None]) -> float:
 
 def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
     """Compare the graph with each rival for each task; the goal is fewer kernels timed."""
-    made = []
+    figure_rows = []
     for name, row in rows.items():
         mine = charged(row["needed"][GRAPH])
         for other in (CLIMB, RANDOM):
             theirs = charged(row["needed"][other])
             label = f"search.{name}.{other.replace(' ', '_')}"
-            made.append(Figure(label, mine, "kernels timed", other, theirs, f"< {theirs:.4g}"))
-    return made
+            figure_rows.append(Figure(label, mine, "kernels timed", other, theirs, f"< {theirs:.4g}"))
+    return figure_rows
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -228,21 +230,21 @@ def main(words: Sequence[str] | None = None) -> int:
     options.add_argument("--seeds", type=int, default=SEEDS)
     options.add_argument("--answers", default=":memory:", metavar="FILE", help="where the lab's answers are kept")
     options.add_argument("--stored", action="store_true", help="measure nothing, report what is stored")
-    wanted = options.parse_args(words)
-    settings, known = load_settings(), tasks()
-    for name in () if wanted.stored else wanted.tasks or list(known):
+    chosen = options.parse_args(words)
+    settings, known_tasks = load_settings(), tasks()
+    for name in () if chosen.stored else chosen.tasks or list(known_tasks):
         lab = LabEvaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder, target(), seed=0)
-        made = measured(known[name], Remembered(lab, wanted.answers), wanted.seeds)
-        print(f"{name}: {made['target_us']:.4g} us, {made['needed']}", flush=True)
-        stored = stored_rows() | {name: made}
+        row = measured(known_tasks[name], Remembered(lab, chosen.answers), chosen.seeds)
+        print(f"{name}: {row['target_us']:.4g} us, {row['needed']}", flush=True)
+        stored = stored_rows() | {name: row}
         FILE.write_text(json.dumps(stored, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
     return report("Kernels timed until one is as fast as the graph's", figures(stored_rows()))
 
 
 def stored_rows() -> dict[str, Any]:
     """Read the stored rows, by task."""
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
-    return found
+    rows: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    return rows
 
 
 def target() -> Target:

@@ -27,8 +27,8 @@ def fts5(texts: Sequence[str]) -> Search:
     db.executemany("INSERT INTO passages(rowid, text) VALUES(?, ?)", enumerate(texts, 1))
 
     def search(query: str, k: int) -> list[int]:
-        wanted = " OR ".join(f'"{word}"' for word in dict.fromkeys(re.findall(r"\w+", query)))
-        rows = db.execute("SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?", (wanted, k))
+        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(re.findall(r"\w+", query)))
+        rows = db.execute("SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?", (match, k))
         return [row[0] - 1 for row in rows]
 
     return search
@@ -42,8 +42,8 @@ def tantivy(texts: Sequence[str]) -> Search:
     builder.add_integer_field("place", stored=True)
     index = module.Index(builder.build())
     writer = index.writer(50_000_000, 1)
-    for place, text in enumerate(texts):
-        writer.add_document(module.Document(text=text, place=place))
+    for position, text in enumerate(texts):
+        writer.add_document(module.Document(text=text, place=position))
     writer.commit()
     index.reload()
     searcher = index.searcher()
@@ -63,8 +63,8 @@ def bm25s(texts: Sequence[str]) -> Search:
     index.index(module.tokenize(list(texts), stopwords="en", show_progress=False), show_progress=False)
 
     def search(query: str, k: int) -> list[int]:
-        asked = module.tokenize([query], stopwords="en", show_progress=False)
-        places, scores = index.retrieve(asked, k=min(k, len(texts)), show_progress=False)
-        return [int(place) for place, score in zip(places[0], scores[0], strict=True) if score > 0]
+        tokens = module.tokenize([query], stopwords="en", show_progress=False)
+        positions, scores = index.retrieve(tokens, k=min(k, len(texts)), show_progress=False)
+        return [int(position) for position, score in zip(positions[0], scores[0], strict=True) if score > 0]
 
     return search

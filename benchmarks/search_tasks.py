@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.specimens import KERNELS
+from benchmarks.folders import KERNELS
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
@@ -105,8 +105,8 @@ def gemm_f16() -> Task:
 
 def tasks() -> dict[str, Task]:
     """Build all six, by name."""
-    found = {name: load_task(name, TARGET) for name in SHIPPED}
-    gemm = found["fp8_block_gemm"]
+    by_name = {name: load_task(name, TARGET) for name in SHIPPED}
+    gemm = by_name["fp8_block_gemm"]
     fewer = tuple(c for c in gemm.benchmarks if c.name in LARGE_GEMM)
-    found["fp8_block_gemm"] = replace(gemm, benchmarks=fewer, digest=digest(f"{gemm.digest} two cases"))
-    return {**found, "bias_gelu": bias_gelu(), "gemm_f16": gemm_f16()}
+    by_name["fp8_block_gemm"] = replace(gemm, benchmarks=fewer, digest=digest(f"{gemm.digest} two cases"))
+    return {**by_name, "bias_gelu": bias_gelu(), "gemm_f16": gemm_f16()}

@@ -36,7 +36,7 @@ UNSAID_US = 1000.0  # the time of a seed
 _SAID = re.compile(r"^// (\w+) = ([0-9.]+)$", re.MULTILINE)
 
 
-def said(source: str) -> dict[str, float]:
+def values_in(source: str) -> dict[str, float]:
     """Read the figures in a source's comments."""
     return {name: float(value) for name, value in _SAID.findall(source)}
 
@@ -51,8 +51,8 @@ class SimulatedEvaluator(SandboxBase):
     def benchmark(self, prepared: Prepared) -> Evaluation:
         """Sleep and answer."""
         if self._sleeps:
-            time.sleep(said(prepared.source).get("seconds", 0.0))
-        us = said(prepared.source).get("time_us", UNSAID_US)
+            time.sleep(values_in(prepared.source).get("seconds", 0.0))
+        us = values_in(prepared.source).get("time_us", UNSAID_US)
         times = tuple(
             Measurement(case.name, us, "measured", self.device, us, us, samples=1) for case in prepared.task.benchmarks
         )
@@ -64,7 +64,7 @@ class SimulatedEvaluator(SandboxBase):
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Compare by what the two sources say."""
-        new, old = (said(each.source).get("time_us", UNSAID_US) for each in (challenger, incumbent))
+        new, old = (values_in(prepared.source).get("time_us", UNSAID_US) for prepared in (challenger, incumbent))
         keys = self.key(challenger), self.key(incumbent)
         verdict: Contrast = "faster" if new < old else "slower" if new > old else "same"
         return Comparison(comparison_key(*keys), *keys, verdict, new / old, new / old, new / old, device=self.device)
@@ -81,8 +81,8 @@ class SimulatedStation:
 
     def introduce(self) -> dict[str, Any]:
         """Introduce one kind of place, at once."""
-        own = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
-        return {**own, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
+        identity = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
+        return {**identity, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
 
     def beat(self) -> None:
         """Do nothing: nothing is ever stuck here."""
@@ -92,10 +92,10 @@ class SimulatedStation:
         request = unpack(Request, body)
         with (self._log / f"begun-{os.getpid()}").open("a") as file:
             file.write(f"{request.hash}\n")
-        made = answer(request, self._judge, self._task, "simulated", PLACE)
+        reply = answer(request, self._judge, self._task, "simulated", PLACE)
         with (self._log / f"done-{os.getpid()}").open("a") as file:
             file.write(f"{request.hash}\n")
-        return pack(made), "", ""
+        return pack(reply), "", ""
 
 
 def source_of(name: str, seconds: float, time_us: float = 100.0) -> str:
@@ -116,30 +116,34 @@ def _seed() -> str:
 
 def environment() -> dict[str, str]:
     """Give a bridge's environment: this process's, and the path on which stations find this file."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST_", "OPENAI_"))}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST_", "OPENAI_"))}
     if Path("~/.ray/auth_token").expanduser().is_file():
-        kept.setdefault("RAY_AUTH_MODE", "token")
-    return {**kept, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), *sys.path]))}
+        inherited.setdefault("RAY_AUTH_MODE", "token")
+    return {
+        **inherited,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), *sys.path])),
+    }
 
 
 def linked(folder: Path, gpus: int = 0, address: str = "", patience_s: float = 120.0) -> ClusterLink:
     """Open a link to simulated GPUs: a cluster of one's own with so many, or the one at an address."""
     local = None if address else {TARGET: float(gpus)}
-    where = ClusterAddress(address, local, CLASS, environment(), folder / "ray.log", patience_s)
-    return ClusterLink(where)
+    cluster = ClusterAddress(address, local, CLASS, environment(), folder / "ray.log", patience_s)
+    return ClusterLink(cluster)
 
 
 def opened(link: ClusterLink, folder: Path, gpus: int, run: str = "run") -> ClusterSandbox:
     """Open a sandbox on the link, once all the GPUs are there."""
     until = time.monotonic() + 300
     spec = spec_of(TARGET, str(folder), "limits", False)
-    while (places := link.open(spec))[0][1] < gpus:
+    while (stations := link.open(spec))[0][1] < gpus:
         if time.monotonic() > until:
-            raise TimeoutError(f"{places} of {gpus} stations")
+            raise TimeoutError(f"{stations} of {gpus} stations")
         time.sleep(1.0)
-    return ClusterSandbox(link, places[0][0], load_target(TARGET), 0, run)
+    return ClusterSandbox(link, stations[0][0], load_target(TARGET), 0, run)
 
 
-def counted(folder: Path, what: str) -> list[str]:
+def counted(folder: Path, state: str) -> list[str]:
     """Count the requests that stations have begun or done, each as often as it was."""
-    return [line for path in folder.glob(f"{what}-*") for line in path.read_text().split()]
+    return [line for path in folder.glob(f"{state}-*") for line in path.read_text().split()]

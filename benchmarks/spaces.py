@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from benchmarks.collection import DATA
+from benchmarks.folders import DATA
 
 FOLDER = DATA / "spaces"
 CLOSE = 1.05  # a point this close to the best one has 95 % of its speed

@@ -38,10 +38,12 @@ def command(name: str, sample: int, folder: Path) -> list[str]:
 def seconds(argv: Sequence[str], folder: Path) -> float:
     """Measure the wall time of one fresh process; one that fails ends the benchmark: its time would mean nothing."""
     start = time.perf_counter()
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+    process = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
     spent = time.perf_counter() - start
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(argv)} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}")
+    if process.returncode != 0:
+        sys.exit(
+            f"{' '.join(argv)} ended with {process.returncode}: {(process.stderr or process.stdout).strip()[-500:]}"
+        )
     return spent
 
 

@@ -40,8 +40,8 @@ Row = dict[str, Any]
 
 def kernel_task(name: str) -> Task:
     """Load a shipped task, or one of those beside the kernels."""
-    own = KERNELS / "tasks" / name
-    return load_task(own if own.is_dir() else name, TARGET)
+    folder = KERNELS / "tasks" / name
+    return load_task(folder if folder.is_dir() else name, TARGET)
 
 
 def kernels(chosen: Sequence[str], *, is_right: bool) -> Iterator[tuple[str, str, str]]:
@@ -56,18 +56,18 @@ def kernels(chosen: Sequence[str], *, is_right: bool) -> Iterator[tuple[str, str
 def judged(judge: GpuEvaluator, task: Task, name: str, source: str) -> Row:
     """Return one verdict and its time."""
     began = time.monotonic()
-    said = judge.verify(judge.prepare(source, task))
-    finding = said.verdict.findings[0] if said.verdict.findings else None
+    evaluation = judge.verify(judge.prepare(source, task))
+    finding = evaluation.verdict.findings[0] if evaluation.verdict.findings else None
     return {
         "task": task.name,
         "name": name,
-        "accepted": said.verdict.accepted,
-        "stage": said.verdict.stage,
+        "accepted": evaluation.verdict.accepted,
+        "stage": evaluation.verdict.stage,
         "kind": finding.kind if finding else "",
         "case": finding.case if finding else "",
         "message": finding.message[:200] if finding else "",
         "seconds": round(time.monotonic() - began, 3),
-        "swept": next((int(c.name.split()[0]) for c in said.cases if c.name.endswith("shapes and values")), 0),
+        "swept": next((int(c.name.split()[0]) for c in evaluation.cases if c.name.endswith("shapes and values")), 0),
     }
 
 
@@ -78,8 +78,8 @@ def wrong(secrets: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
         tasks: dict[str, Task] = {}
         for task, name, source in kernels(chosen, is_right=False):
             for number in range(secrets if time.monotonic() < ends else 0):
-                found = tasks.get(task) or tasks.setdefault(task, kernel_task(task))
-                yield {**judged(judge, found, name, f"{source}// {number}\n"), "secret": number}
+                loaded = tasks.get(task) or tasks.setdefault(task, kernel_task(task))
+                yield {**judged(judge, loaded, name, f"{source}// {number}\n"), "secret": number}
         judge.close()
 
 
@@ -91,12 +91,12 @@ def right(verdicts: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
         if TARGET in task.targets and (not chosen or name in chosen):
             task = load_task(name, TARGET)
             sources += [(task, file.name, file.read_text(encoding="utf-8")) for file in task.seeds]
-    sources.sort(key=lambda one: one[0].name)
-    each = -(-verdicts // max(1, len(sources)))
+    sources.sort(key=lambda row: row[0].name)
+    turns = -(-verdicts // max(1, len(sources)))
     with tempfile.TemporaryDirectory() as cache:
         judge = GpuEvaluator(load_target(TARGET), Path(cache), 0, rules=Rules(deadline_s=DEADLINE_S))
         for task, name, source in sources:
-            for turn in range(each):
+            for turn in range(turns):
                 if time.monotonic() > ends:
                     break
                 yield {**judged(judge, task, name, f"{source}// {turn}\n"), "turn": turn}
@@ -136,11 +136,11 @@ def _swept(judge: GpuEvaluator, task: Task, name: str, source: str, is_right: bo
             references._secret = secrets_of.randbits(62)
             began = time.monotonic()
             with SweepVerification(loaded, references, judge.target, SWEEP, judge._makers) as sweep:
-                found = sweep.run(lambda: False)
-            said: Row = {"accepted": not found, "secret": number, "swept": sweep.count}
-            if found:
-                said |= {"case": found[0].case, "message": found[0].message[:160]}
-            rows.append({**row, **said, "seconds": round(time.monotonic() - began, 3)})
+                findings = sweep.run(lambda: False)
+            verdict: Row = {"accepted": not findings, "secret": number, "swept": sweep.count}
+            if findings:
+                verdict |= {"case": findings[0].case, "message": findings[0].message[:160]}
+            rows.append({**row, **verdict, "seconds": round(time.monotonic() - began, 3)})
 
     fault = judge._on_child(work)
     yield from rows
@@ -171,23 +171,23 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--tasks", default="")
-    given = parser.parse_args(words)
-    chosen, ends, rows = [n for n in given.tasks.split(",") if n], time.monotonic() + given.seconds, list[Row]()
+    options = parser.parse_args(words)
+    chosen, ends, rows = [n for n in options.tasks.split(",") if n], time.monotonic() + options.seconds, list[Row]()
     runs = {
-        "wrong": lambda: wrong(given.secrets, ends, chosen),
-        "right": lambda: right(given.verdicts, ends, chosen),
-        "alone": lambda: alone(given.secrets, ends, chosen),
-        "time": lambda: timed(given.turns, chosen),
+        "wrong": lambda: wrong(options.secrets, ends, chosen),
+        "right": lambda: right(options.verdicts, ends, chosen),
+        "alone": lambda: alone(options.secrets, ends, chosen),
+        "time": lambda: timed(options.turns, chosen),
     }
     bad = 0
-    for row in runs[given.what]():
+    for row in runs[options.what]():
         rows.append(row)
-        is_bad = row["accepted"] != row.get("is_right", given.what != "wrong")
+        is_bad = row["accepted"] != row.get("is_right", options.what != "wrong")
         bad += is_bad
         sys.stdout.write(f"{'!!' if is_bad else '  '} {json.dumps(row)}\n")
         sys.stdout.flush()
-        given.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{given.what}: {len(rows)} verdicts, {bad} not as they must be\n")
+        options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(f"{options.what}: {len(rows)} verdicts, {bad} not as they must be\n")
     return 0
 
 

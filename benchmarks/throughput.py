@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "throughput_h200.json"
-DATA = Path(__file__).parent / "data"
 CLIENTS, COMPILERS = 3, 4
 LAST_S = 5.0  # before the end no other candidate is begun
 DEADLINE_S = 3.0  # for one call of an endless kernel
@@ -60,10 +59,10 @@ class Busy(threading.Thread):
                 return
         except (OSError, AttributeError):
             return
-        both = (ctypes.c_uint * 2)()
+        rates = (ctypes.c_uint * 2)()
         while not self._done.wait(0.2):
-            if library.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(both)) == 0:
-                self.samples.append(int(both[0]))
+            if library.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(rates)) == 0:
+                self.samples.append(int(rates[0]))
 
     def stop(self) -> None:
         """Take no more samples."""
@@ -81,15 +80,15 @@ def compile_ahead(compiler: GpuCompiler, members: Sequence[Member]) -> None:
         compiler.submit(candidate, {**candidate.defaults(), **member.tunables})
 
 
-def row_of(member: Member, said: Evaluation, began_s: float, ended_s: float) -> dict[str, Any]:
+def row_of(member: Member, evaluation: Evaluation, began_s: float, ended_s: float) -> dict[str, Any]:
     """Return the stored part of one verdict."""
-    verdict = said.verdict
-    timed = bool(said.measurements)
+    verdict = evaluation.verdict
+    timed = bool(evaluation.measurements)
     right = verdict.accepted and timed if member.is_right else not verdict.accepted
     return {
         "class": member.kind,
         "task": member.task.name,
-        "what": member.what,
+        "what": member.edit,
         "tunables": member.tunables,
         "stage": verdict.stage,
         "accepted": verdict.accepted,
@@ -98,7 +97,7 @@ def row_of(member: Member, said: Evaluation, began_s: float, ended_s: float) -> 
         "kinds": sorted({f.kind for f in verdict.findings}),
         "began_s": round(began_s, 3),
         "ended_s": round(ended_s, 3),
-        "geomean_us": said.geomean_us,
+        "geomean_us": evaluation.geomean_us,
         "message": verdict.findings[0].message[:160] if verdict.findings else "",
     }
 
@@ -134,12 +133,14 @@ class Shift:
                 return
             began = self._passed_s()
             try:
-                said = self._evaluator.benchmark(self._evaluator.prepare(member.source, member.task, member.tunables))
+                evaluation = self._evaluator.benchmark(
+                    self._evaluator.prepare(member.source, member.task, member.tunables)
+                )
             except ScientistError as error:
-                self.errors.append(f"{member.kind}, {member.what}: {error}")
+                self.errors.append(f"{member.kind}, {member.edit}: {error}")
                 return
             with self._lock:
-                self._add(row_of(member, said, began, self._passed_s()))
+                self._add(row_of(member, evaluation, began, self._passed_s()))
 
     def _add(self, row: dict[str, Any]) -> None:
         self.rows.append(row)

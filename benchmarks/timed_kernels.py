@@ -93,10 +93,10 @@ class Bench:
     def __init__(self) -> None:
         """Raise MachineError when there is no GPU or no compiler."""
         self.device: Device = Driver(CUDA).device(0)
-        made = find_compiler().compile(SOURCE, "timed.cu", "sm_90a")
-        if made.cubin is None:
-            raise MachineError(f"the kernels to be timed do not compile: {made.log}")
-        self._modules = [self.device.load(made.cubin) for _ in range(2)]
+        build = find_compiler().compile(SOURCE, "timed.cu", "sm_90a")
+        if build.cubin is None:
+            raise MachineError(f"the kernels to be timed do not compile: {build.log}")
+        self._modules = [self.device.load(build.cubin) for _ in range(2)]
         self._arena = self.device.allocate(max(2 * d.stride_bytes * sets(d) for d in DURATIONS))
         self._arena.fill(0x3F000000)
         self._flush, self.wide = self.device.allocate(FLUSH_BYTES), self.device.allocate(256 << 20)
@@ -110,16 +110,16 @@ class Bench:
     def calls(self, duration: Duration, which: int, n: int, count: int) -> list[Start]:
         """Build the kernel of one of the two modules, ready to start on so many sets of buffers."""
         kernel, stride = self._modules[which].kernel(duration.kind), duration.stride_bytes
-        made = []
+        calls = []
         for index in range(count):
             x, y = (
                 DeviceMemory(self.device.driver, self._arena.address + (2 * index + k) * stride, stride) for k in (0, 1)
             )
             if duration.kind == "work":
-                made.append(kernel.prepared((BLOCKS, 1, 1), (THREADS, 1, 1), 0, [x, ctypes.c_int(n)]))
+                calls.append(kernel.prepared((BLOCKS, 1, 1), (THREADS, 1, 1), 0, [x, ctypes.c_int(n)]))
             else:
-                made.append(kernel.prepared((-(-n // THREADS), 1, 1), (THREADS, 1, 1), 0, [x, y, ctypes.c_int(n)]))
-        return made
+                calls.append(kernel.prepared((-(-n // THREADS), 1, 1), (THREADS, 1, 1), 0, [x, y, ctypes.c_int(n)]))
+        return calls
 
     def flush(self, how: str = FLUSH) -> None:
         """Empty the L2: by writing, by reading, or by reading what was just written."""
@@ -183,7 +183,7 @@ def size(bench: Bench, duration: Duration, rng: random.Random) -> Sized:
         n = min(duration.guess[1], max(duration.guess[0], round((duration.target_us - offset) / slope)))
         low, high = int(0.97 * n), int(1.05 * n)
     tried = [n + round(share * 0.01 * duration.target_us / slope) for share in TRIED]
-    more = [measured_ratio(bench, duration, n, one, TRIED_PAIRS, rng) - 1 for one in tried]
+    more = [measured_ratio(bench, duration, n, more_work, TRIED_PAIRS, rng) - 1 for more_work in tried]
     planted = tried[int(np.argmin(np.abs(np.asarray(more) - 0.01)))]
     time_us, single_us = (_medians(bench, duration, [n], calls, 200)[0] for calls in (sets(duration), 1))
     return Sized(n, time_us, single_us, planted, n + round((planted - n) * single_us / time_us))
@@ -201,10 +201,10 @@ def measured_ratio(bench: Bench, duration: Duration, n: int, other: int, pairs: 
 def _medians(bench: Bench, duration: Duration, points: Sequence[int], calls: int, rounds: int) -> list[float]:
     """Give medians of windows in turn, in a new order in each round."""
     ready = [bench.calls(duration, 0, p, calls) for p in points]
-    taken = np.empty((rounds, len(points)))
+    times_us = np.empty((rounds, len(points)))
     rng = np.random.default_rng(1)
     bench.window_us(ready[0])
-    for row in taken:
-        for at in rng.permutation(len(points)):
-            row[at] = bench.window_us(ready[at])
-    return [float(t) for t in np.median(taken, axis=0)]
+    for row in times_us:
+        for index in rng.permutation(len(points)):
+            row[index] = bench.window_us(ready[index])
+    return [float(t) for t in np.median(times_us, axis=0)]

@@ -64,9 +64,9 @@ class Trials:
 
     def keep_windows(self) -> None:
         """Measure the quality of each way to make a window, and a long stream of the one in use."""
-        wanted = [calls for calls in (1, 2, 4, 8, 16, 32) if calls <= self.calls]
+        counts = [calls for calls in (1, 2, 4, 8, 16, 32) if calls <= self.calls]
         self.found["ways"] = {
-            f"{how} {calls}": quality(*self.stream(calls, how, TRACE)) for how in ("read", "both") for calls in wanted
+            f"{how} {calls}": quality(*self.stream(calls, how, TRACE)) for how in ("read", "both") for calls in counts
         }
         self.found["stream"] = self.stream(self.calls, FLUSH, STREAM)[1]
 
@@ -78,15 +78,15 @@ class Trials:
             self.bench, {"A": self._calls(first, self.sized.n, self.calls), "B": self._calls(1 - first, n, self.calls)}
         )
         began = time.perf_counter()
-        made = decide(source, rule, self.rng)
+        decision = decide(source, rule, self.rng)
         spent_us = 1e6 * (time.perf_counter() - began)
-        self._add(planted, OURS, [made.verdict, round(made.ratio, 6), made.windows, round(spent_us)])
+        self._add(planted, OURS, [decision.verdict, round(decision.ratio, 6), decision.windows, round(spent_us)])
 
     def rival(self, name: str, planted: bool) -> None:
         """Ask another timer the same question."""
         first = self.rng.randrange(2)
         n = self.sized.planted_single if planted else self.sized.n
-        one, two = (
+        first_times, second_times = (
             RIVALS[name](self.bench, self._calls(which, m, 1)[0])
             for which, m in ((first, self.sized.n), (1 - first, n))
         )
@@ -94,11 +94,11 @@ class Trials:
             planted,
             name,
             [
-                round(one.mean_us, 3),
-                round(one.median_us, 3),
-                round(two.mean_us, 3),
-                round(two.median_us, 3),
-                round(one.spent_us + two.spent_us),
+                round(first_times.mean_us, 3),
+                round(first_times.median_us, 3),
+                round(second_times.mean_us, 3),
+                round(second_times.median_us, 3),
+                round(first_times.spent_us + second_times.spent_us),
             ],
         )
 
@@ -109,18 +109,18 @@ class Trials:
 def one_round(trials: Sequence[Trials], number: int) -> None:
     """Try every timer once or more on every kernel; the slow ones not in every round."""
     rule = Rule()
-    for one in trials:
-        often = one.duration.kind == "work"  # the durations of the goals; memory is shown beside them
+    for kernel_trials in trials:
+        often = kernel_trials.duration.kind == "work"  # the durations of the goals; memory is shown beside them
         for _ in range(5):
-            one.ours(rule, False)
+            kernel_trials.ours(rule, False)
         for _ in range(2):
-            one.ours(rule, True)
-        for place, name in enumerate(RIVALS):
-            turn = number + place
+            kernel_trials.ours(rule, True)
+        for rank, name in enumerate(RIVALS):
+            turn = number + rank
             if often or turn % 4 == 0:
-                one.rival(name, (turn if often else turn // 4) % 2 == 0)
+                kernel_trials.rival(name, (turn if often else turn // 4) % 2 == 0)
         if often:
-            one.rival("do_bench", number % 2 == 1)
+            kernel_trials.rival("do_bench", number % 2 == 1)
 
 
 def collect(out: Path, seconds: float) -> int:
@@ -154,9 +154,15 @@ def collect(out: Path, seconds: float) -> int:
         save(out, about | {"rounds": number, "clocks": readings}, trials)
         if number % 10 == 1:
             print(f"{time.monotonic() - began:6.1f} s  round {number}: {readings[-1]}", flush=True)
-    for one in trials:  # what was planted, measured by many windows in fair turns
-        one.found["truth"] = round(measured_ratio(bench, one.duration, one.sized.n, one.sized.planted, 300, rng), 6)
-        print(f"{one.duration.name}: planted {one.found['truth']}, {summary(one)}", flush=True)
+    for kernel_trials in trials:  # what was planted, measured by many windows in fair turns
+        kernel_trials.found["truth"] = round(
+            measured_ratio(bench, kernel_trials.duration, kernel_trials.sized.n, kernel_trials.sized.planted, 300, rng),
+            6,
+        )
+        print(
+            f"{kernel_trials.duration.name}: planted {kernel_trials.found['truth']}, {summary(kernel_trials)}",
+            flush=True,
+        )
     save(out, about | {"rounds": number, "clocks": readings}, trials)
     return 0
 
@@ -174,14 +180,14 @@ def quality(order: Sequence[str], samples: Sequence[float], wall_us: float) -> d
     }
 
 
-def summary(one: Trials) -> str:
+def summary(trials: Trials) -> str:
     """Count the verdicts of ours."""
-    said = []
+    parts = []
     for kind in ("same", "planted"):
-        rows = one.found[kind].get(OURS, [])
+        rows = trials.found[kind].get(OURS, [])
         counts = {v: sum(r[0] == v for r in rows) for v in ("faster", "slower", "same", "undecided")}
-        said.append(f"{kind} {counts} {sum(r[3] for r in rows) / max(1, len(rows)) / 1e3:.1f} ms")
-    return "; ".join(said)
+        parts.append(f"{kind} {counts} {sum(r[3] for r in rows) / max(1, len(rows)) / 1e3:.1f} ms")
+    return "; ".join(parts)
 
 
 def save(out: Path, about: dict[str, Any], trials: Sequence[Trials]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.specimens import KERNELS
+from benchmarks.folders import KERNELS
 from tasks.dtypes import numpy_dtype
 from tasks.expressions import evaluate
 from tasks.loader import load_task
@@ -29,11 +29,11 @@ class Tuned:
 
 def shipped(task: str, seed: str) -> Tuned:
     """Return a shipped seed on its task's own benchmark cases."""
-    found = load_task(task, TARGET)
-    return Tuned(found.folder / seed, found)
+    loaded = load_task(task, TARGET)
+    return Tuned(loaded.folder / seed, loaded)
 
 
-def own(
+def one_case(
     name: str,
     inputs: Shapes,
     outputs: Shapes,
@@ -54,7 +54,7 @@ def own(
         return {}
 
     case = Case(",".join(f"{n}={v}" for n, v in dims.items()), dims, 0, role="benchmark")
-    made = Task(
+    built = Task(
         name=name,
         title=name,
         description="",
@@ -75,7 +75,7 @@ def own(
         reference=nothing,
         baseline=nothing,
     )
-    return Tuned(KERNELS / f"{name}.hip", made)
+    return Tuned(KERNELS / f"{name}.hip", built)
 
 
 _A, _B, _C = ("rows", "inner"), ("inner", "cols"), ("rows", "cols")
@@ -85,14 +85,14 @@ def tuned_kernels() -> dict[str, Tuned]:
     """List all of them, by the name of their space."""
     return {
         "row_softmax": shipped("row_softmax", "seed_tunable.hip"),
-        "gemm_registers": own(
+        "gemm_registers": one_case(
             "gemm_registers",
             {"a": ("f32", *_A), "b": ("f32", *_B)},
             {"c": ("f32", *_C)},
             {"rows": 2048, "cols": 2048, "inner": 1024},
             ("2 * rows * cols * inner", "4 * (rows * cols + inner * (rows + cols))"),
         ),
-        "gemm_f16": own(
+        "gemm_f16": one_case(
             "gemm_f16",
             {"a": ("f16", "rows", "inner"), "b": ("f16", "cols", "inner")},
             {"c": ("f32", *_C)},
@@ -100,7 +100,7 @@ def tuned_kernels() -> dict[str, Tuned]:
             ("2 * rows * cols * inner", "2 * inner * (rows + cols) + 4 * rows * cols"),
             "fp16_matrix",
         ),
-        "gemm_fp8": own(
+        "gemm_fp8": one_case(
             "gemm_fp8",
             {
                 "a": ("e4m3fnuz", "m", "k"),

@@ -51,14 +51,14 @@ CHAIN = BEGIN + (
 
 def connected(gpus: int, cache: Path) -> tuple[ClusterLink, ClusterSandbox]:
     """Start a cluster of this machine with so many GPUs."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("KERNEL_SCIENTIST_")}
-    environment = {**kept, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("KERNEL_SCIENTIST_")}
+    environment = {**inherited, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     link = ClusterLink(ClusterAddress("", {TARGET: float(gpus)}, environment=environment, log=cache / "ray.log"))
-    places = link.open(spec_of(TARGET, str(cache), "limits", False))
-    if len(places) != 1 or places[0][1] != gpus:
+    stations = link.open(spec_of(TARGET, str(cache), "limits", False))
+    if len(stations) != 1 or stations[0][1] != gpus:
         link.close()
-        sys.exit(f"asked for {gpus} GPUs of one kind, and there are {places}")
-    return link, ClusterSandbox(link, places[0][0], load_target(TARGET), 0, "mix")
+        sys.exit(f"asked for {gpus} GPUs of one kind, and there are {stations}")
+    return link, ClusterSandbox(link, stations[0][0], load_target(TARGET), 0, "mix")
 
 
 class Crowd:
@@ -68,8 +68,8 @@ class Crowd:
         self._c, self._threads, self._lock = c, threads, threading.Lock()
         self.errors: list[str] = []
 
-    def each(self, items: Sequence[Any], one: Any) -> float:
-        """Call `one` with each item; the seconds it took. A fault of the machine ends it."""
+    def work_through(self, items: Sequence[Any], work_on: Any) -> float:
+        """Call `work_on` with each item; the seconds it took. A fault of the machine ends it."""
         waiting, began = iter(items), time.monotonic()
 
         def work() -> None:
@@ -79,7 +79,7 @@ class Crowd:
                 if item is None:
                     return
                 try:
-                    one(item)
+                    work_on(item)
                 except ScientistError as error:
                     self.errors.append(f"{type(error).__name__}: {error}")
 
@@ -105,35 +105,41 @@ def judged(c: Collection, sandbox: ClusterSandbox, members: Sequence[Member], cr
     rows: list[dict[str, Any]] = []
     started = time.monotonic()
 
-    def one(member: Member) -> None:
+    def judge(member: Member) -> None:
         began = time.monotonic() - started
-        said = sandbox.benchmark(sandbox.prepare(member.source, member.task, member.tunables))
-        row = row_of(member, said, began, time.monotonic() - started)
+        evaluation = sandbox.benchmark(sandbox.prepare(member.source, member.task, member.tunables))
+        row = row_of(member, evaluation, began, time.monotonic() - started)
         rows.append(row)
         if not row["judged_right"]:
             c.say(f"misjudged: {row}")
         if len(rows) % 50 == 0:
             c.say(f"{len(rows)} judged, {3600 * len(rows) / (time.monotonic() - started):.0f} an hour")
 
-    wall_s = crowd.each(members, one)
+    wall_s = crowd.work_through(members, judge)
     return {"members": len(members), "wall_s": round(wall_s, 3), "rows": rows}
 
 
 def planted(c: Collection, sandbox: ClusterSandbox, pairs: int, crowd: Crowd) -> list[dict[str, Any]]:
     """Collect verdicts on pairs of which one does 1 % more work, and on equal ones."""
-    found: list[dict[str, Any]] = []
-    asked = [(sort, i) for i in range(pairs) for sort in ("slower", "faster", "same")]
+    rows: list[dict[str, Any]] = []
+    questions = [(sort, i) for i in range(pairs) for sort in ("slower", "faster", "same")]
 
-    def one(pair: tuple[str, int]) -> None:
+    def compare(pair: tuple[str, int]) -> None:
         sort, i = pair
         new, old = {"slower": (1, 0), "faster": (0, 1), "same": (0, 0)}[sort]
-        made = sandbox.compare(chained(sandbox, WORK[new], 2 * i), chained(sandbox, WORK[old], 2 * i + 1))
-        said = {"asked": sort, "verdict": made.verdict, "ratio": made.ratio, "low": made.low, "high": made.high}
-        found.append(said)
-        c.say(str(said))
+        comparison = sandbox.compare(chained(sandbox, WORK[new], 2 * i), chained(sandbox, WORK[old], 2 * i + 1))
+        row = {
+            "asked": sort,
+            "verdict": comparison.verdict,
+            "ratio": comparison.ratio,
+            "low": comparison.low,
+            "high": comparison.high,
+        }
+        rows.append(row)
+        c.say(str(row))
 
-    crowd.each(asked, one)
-    return found
+    crowd.work_through(questions, compare)
+    return rows
 
 
 def collect(out: Path, gpus: int, limit: int, seconds: float) -> int:
@@ -145,30 +151,30 @@ def collect(out: Path, gpus: int, limit: int, seconds: float) -> int:
         c.say(f"{gpus} stations are ready")
         crowd = Crowd(c, CLIENTS * gpus)
         try:
-            found = judged(c, sandbox, members, crowd)
-            c.save({**found, "pairs": [], "errors": crowd.errors})
+            mixed = judged(c, sandbox, members, crowd)
+            c.save({**mixed, "pairs": [], "errors": crowd.errors})
             pairs = planted(c, sandbox, PAIRS * gpus, crowd)
             stations = link.state()["supervisor"]["stations"]
         finally:
             link.close()
-    c.save({**found, "pairs": pairs, "errors": crowd.errors, "stations": stations})
-    rows = found["rows"]
+    c.save({**mixed, "pairs": pairs, "errors": crowd.errors, "stations": stations})
+    rows = mixed["rows"]
     wrong = sum(not row["judged_right"] for row in rows)
     missed = [pair for pair in pairs if pair["verdict"] != pair["asked"] and pair["asked"] != "same"]
     false = [pair for pair in pairs if pair["asked"] == "same" and pair["verdict"] in ("faster", "slower")]
     c.say(
-        f"{gpus} GPUs: {len(rows)} of {len(members)} judged in {found['wall_s']:.1f} s, {wrong} misjudged; 1 % more: "
+        f"{gpus} GPUs: {len(rows)} of {len(members)} judged in {mixed['wall_s']:.1f} s, {wrong} misjudged; 1 % more: "
         f"{len(missed)} missed and {len(false)} claimed of none, of {len(pairs)}; {crowd.errors}"
     )
     return int(bool(crowd.errors or wrong or missed or false or len(rows) < len(members)))
 
 
-def figures(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[Figure]:
+def figures(single: Mapping[str, Any], double: Mapping[str, Any]) -> list[Figure]:
     """Give rates, their ratio, misjudged candidates, and the planted gain."""
     from benchmarks.figure import Figure
 
-    rates = [3600 * len(each["rows"]) / each["wall_s"] for each in (one, two)]
-    rows, pairs = [*one["rows"], *two["rows"]], two["pairs"]
+    rates = [3600 * len(run["rows"]) / run["wall_s"] for run in (single, double)]
+    rows, pairs = [*single["rows"], *double["rows"]], double["pairs"]
     real = [p for p in pairs if p["asked"] != "same"]
     equal = [p for p in pairs if p["asked"] == "same"]
     size = [100 * abs(p["ratio"] - 1) for p in real]
@@ -218,8 +224,8 @@ def main(words: Sequence[str]) -> int:
         )
     from benchmarks.figure import report
 
-    one, two = (measured(FILE.format(n), f"python3 -m benchmarks.two_gpus OUT --gpus {n}") for n in (1, 2))
-    return report("Two GPUs through Ray", figures(one, two))
+    single, double = (measured(FILE.format(n), f"python3 -m benchmarks.two_gpus OUT --gpus {n}") for n in (1, 2))
+    return report("Two GPUs through Ray", figures(single, double))
 
 
 if __name__ == "__main__":

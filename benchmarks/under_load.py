@@ -30,7 +30,7 @@ from app.settings import load_settings
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
 from benchmarks.kept_rows import KeptRows, Row, say
-from benchmarks.many_gpus import processor
+from benchmarks.processes import described_machine
 from records.errors import ScientistError
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -58,31 +58,34 @@ class Subject:
 
 @dataclass(frozen=True)
 class Tally:
-    """Verdicts of one group: given, not as they must be, not given although asked again and again."""
+    """Verdicts of one group: all, those not as they must be, those not given in several tries; repeated tries."""
 
-    given: int = 0
+    verdicts: int = 0
     wrong: int = 0
     absent: int = 0
-    again: int = 0
+    repeats: int = 0
     seconds: float = 0.0
 
 
 def right_ones() -> list[Subject]:
     """List twins, each once, seeds and other right kernels."""
-    found = {one.twin: Subject(f"twin of {one.name}", one.twin, one.task, True) for one in exploits("lab")}
+    by_source = {
+        exploit.twin: Subject(f"twin of {exploit.name}", exploit.twin, exploit.task, True)
+        for exploit in exploits("lab")
+    }
     for name in SMALL:
         for path in (*(p for p in small(name).seeds if "h200" not in p.name), *right_kernels(name)):
             source = path.read_text(encoding="utf-8")
-            found.setdefault(source, Subject(f"{name}: {path.stem}", source, small(name), True))
-    return list(found.values())
+            by_source.setdefault(source, Subject(f"{name}: {path.stem}", source, small(name), True))
+    return list(by_source.values())
 
 
 def wrong_ones() -> list[Subject]:
     """List exploits that must be rejected, and mutants beyond the tolerance."""
     cheats = [
-        Subject(one.name, one.source, one.task, False, tuple(one.tunables.items()))
-        for one in exploits("lab")
-        if one.expected["lab"].outcome == "rejected"
+        Subject(exploit.name, exploit.source, exploit.task, False, tuple(exploit.tunables.items()))
+        for exploit in exploits("lab")
+        if exploit.expected["lab"].outcome == "rejected"
     ]
     faulty = [Subject(f"{m.task}: {m.name}", m.source, small(m.task), False) for m in mutants() if not m.survives]
     return [*cheats, *faulty]
@@ -90,8 +93,8 @@ def wrong_ones() -> list[Subject]:
 
 def varied(source: str, number: int) -> str:
     """Return the same kernel as a text and a program that no cache knows."""
-    own = f"static constexpr int variant_of_load = {number};  // one of many\n"
-    return source.replace(INCLUDE, INCLUDE + own, 1) if INCLUDE in source else f"{source}\n// variant {number}\n"
+    definition = f"static constexpr int variant_of_load = {number};  // one of many\n"
+    return source.replace(INCLUDE, INCLUDE + definition, 1) if INCLUDE in source else f"{source}\n// variant {number}\n"
 
 
 @contextlib.contextmanager
@@ -126,21 +129,21 @@ def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
         break
     if verdict.accepted != subject.is_right:
         row["wrong"] = 1
-        said = "accepted" if verdict.accepted else f"{verdict.findings[0].kind}: {verdict.findings[0].message}"
-        say(f"not as it should be: {subject.name}: {said}")
+        reason = "accepted" if verdict.accepted else f"{verdict.findings[0].kind}: {verdict.findings[0].message}"
+        say(f"not as it should be: {subject.name}: {reason}")
     return {**row, "seconds": time.monotonic() - begun}
 
 
 def tally_of(rows: Sequence[Row], *, is_right: bool) -> Tally:
     """Sum up one group."""
     mine = [row for row in rows if row["is_right"] == is_right]
-    given = [row for row in mine if not row["absent"]]
+    with_verdict = [row for row in mine if not row["absent"]]
     return Tally(
-        given=len(given),
-        wrong=sum(row["wrong"] for row in given),
-        absent=len(mine) - len(given),
-        again=sum(row["again"] for row in mine),
-        seconds=sum(row["seconds"] for row in given),
+        verdicts=len(with_verdict),
+        wrong=sum(row["wrong"] for row in with_verdict),
+        absent=len(mine) - len(with_verdict),
+        repeats=sum(row["again"] for row in mine),
+        seconds=sum(row["seconds"] for row in with_verdict),
     )
 
 
@@ -160,54 +163,54 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="judges side by side")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"where {FILE} is written")
     parser.add_argument("--stored", action="store_true", help="print what is stored, judge nothing")
-    wanted = parser.parse_args()
-    if wanted.stored:
+    options = parser.parse_args()
+    if options.stored:
         data = stored(FILE, "python3 -m benchmarks.under_load --workers 12 --out FOLDER")
         return shown(data["rows"], data["busy"], FILE)
-    kept = KeptRows("under_load", [wanted.number, wanted.busy, wanted.seed], wanted.seconds)
-    rows = collected(kept, wanted)
-    if kept.is_whole and wanted.out:
-        made = Collection(wanted.out, FILE, 0.0)
-        made.about["device"] = processor()
-        made.save({"busy": wanted.busy, "workers": wanted.workers, "rows": rows})
-    return kept.code(shown(rows, wanted.busy))
+    kept_rows = KeptRows("under_load", [options.number, options.busy, options.seed], options.seconds)
+    rows = collected(kept_rows, options)
+    if kept_rows.is_whole and options.out:
+        collection = Collection(options.out, FILE, 0.0)
+        collection.about["device"] = described_machine()
+        collection.save({"busy": options.busy, "workers": options.workers, "rows": rows})
+    return kept_rows.code(shown(rows, options.busy))
 
 
-def collected(kept: KeptRows, wanted: argparse.Namespace) -> list[Row]:
+def collected(kept_rows: KeptRows, options: argparse.Namespace) -> list[Row]:
     """Collect the verdicts beside the busy processes."""
-    settings, target, rng = load_settings(), load_target("mi300x"), random.Random(wanted.seed)
+    settings, target, rng = load_settings(), load_target("mi300x"), random.Random(options.seed)
     toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
-    cores = settings.cores if wanted.workers == 1 else max(1, (os.cpu_count() or 1) // wanted.workers)
-    judges = [LabEvaluator(toolchain, cache, target, seed, cores) for seed in range(max(4, wanted.workers))]
-    judges[0].warm(lambda said: None)
-    pairs = zip(*(chosen(group, wanted.number, rng) for group in (right_ones(), wrong_ones())), strict=True)
+    cores = settings.cores if options.workers == 1 else max(1, (os.cpu_count() or 1) // options.workers)
+    judges = [LabEvaluator(toolchain, cache, target, seed, cores) for seed in range(max(4, options.workers))]
+    judges[0].warm(lambda message: None)
+    pairs = zip(*(chosen(group, options.number, rng) for group in (right_ones(), wrong_ones())), strict=True)
     steps = [
-        (f"{number}: {one.name}", partial(judged, judges[number % len(judges)], one, secrets.randbits(30)))
+        (f"{number}: {subject.name}", partial(judged, judges[number % len(judges)], subject, secrets.randbits(30)))
         for number, pair in enumerate(pairs)
-        for one in pair
+        for subject in pair
     ]
-    with busy(wanted.busy):
-        return kept.collect(steps, wanted.workers)
+    with busy(options.busy):
+        return kept_rows.collect(steps, options.workers)
 
 
 def shown(rows: Sequence[Row], count: int, file: str = "") -> int:
     """Print the figures beside so many busy processes, and the file of stored rows."""
     tallies = (tally_of(rows, is_right=group) for group in (True, False))
-    found = [replace(figure, stored=file) for figure in figures(*tallies)]
-    return report(f"Verdicts beside {count} busy processes", found)
+    rows_of_figures = [replace(figure, stored=file) for figure in figures(*tallies)]
+    return report(f"Verdicts beside {count} busy processes", rows_of_figures)
 
 
 def figures(right: Tally, wrong: Tally) -> list[Figure]:
     """Give wrong verdicts of both groups, verdicts that were not given, and the wall time of one."""
-    given = right.given + wrong.given
-    asked = given + right.absent + wrong.absent
-    seconds = (right.seconds + wrong.seconds) / max(1, given)
+    verdicts = right.verdicts + wrong.verdicts
+    subjects = verdicts + right.absent + wrong.absent
+    seconds = (right.seconds + wrong.seconds) / max(1, verdicts)
     return [
-        Figure("under_load.right_refused", right.wrong, "kernels", "right kernels", right.given, "<= 0"),
-        Figure("under_load.wrong_accepted", wrong.wrong, "kernels", "wrong kernels", wrong.given, "<= 0"),
-        Figure("under_load.no_verdict", right.absent + wrong.absent, "kernels", "kernels", asked, "<= 0"),
-        Figure("under_load.asked_again", right.again + wrong.again, "times", "verdicts", given),
-        Figure("under_load.verdict", seconds, "s", "right kernels alone", right.seconds / max(1, right.given)),
+        Figure("under_load.right_refused", right.wrong, "kernels", "right kernels", right.verdicts, "<= 0"),
+        Figure("under_load.wrong_accepted", wrong.wrong, "kernels", "wrong kernels", wrong.verdicts, "<= 0"),
+        Figure("under_load.no_verdict", right.absent + wrong.absent, "kernels", "kernels", subjects, "<= 0"),
+        Figure("under_load.asked_again", right.repeats + wrong.repeats, "times", "verdicts", verdicts),
+        Figure("under_load.verdict", seconds, "s", "right kernels alone", right.seconds / max(1, right.verdicts)),
     ]
 
 

@@ -28,29 +28,31 @@ COMMANDS = {"check": ("check", "tasks/row_softmax/seed.hip", "--task", "row_soft
 
 def checkout(commit: str, folder: Path) -> Path:
     """Check out the files of a commit; a repository without it ends the benchmark."""
-    place = folder / "before"
+    target = folder / "before"
     for words in (
-        ("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(place)),
-        ("-C", str(place), "checkout", "--quiet", "--detach", commit),
+        ("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(target)),
+        ("-C", str(target), "checkout", "--quiet", "--detach", commit),
     ):
-        done = subprocess.run(("git", *words), capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"there is no commit {commit} here ({done.stderr.strip()}): run this in a whole clone")
-    return place
+        process = subprocess.run(("git", *words), capture_output=True, text=True, check=False)
+        if process.returncode != 0:
+            sys.exit(f"there is no commit {commit} here ({process.stderr.strip()}): run this in a whole clone")
+    return target
 
 
 def seconds(name: str, root: Path, home: Path) -> float:
     """Measure the wall time of one fresh process; a command that fails ends the benchmark."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
     environment = inherited | {"HOME": str(home), "PYTHONPATH": str(root)}
-    where = root if name == "check" else Path(tempfile.mkdtemp(dir=home))
+    folder = root if name == "check" else Path(tempfile.mkdtemp(dir=home))
     start = time.perf_counter()
-    done = subprocess.run(
-        (*RUN, *COMMANDS[name]), cwd=where, env=environment, capture_output=True, text=True, check=False
+    process = subprocess.run(
+        (*RUN, *COMMANDS[name]), cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     spent = time.perf_counter() - start
-    if done.returncode != 0:
-        sys.exit(f"{name} in {root} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}")
+    if process.returncode != 0:
+        sys.exit(
+            f"{name} in {root} ended with {process.returncode}: {(process.stderr or process.stdout).strip()[-500:]}"
+        )
     return spent
 
 
@@ -61,9 +63,9 @@ def measure(name: str, states: Sequence[Path], folder: Path) -> Figure:
         for number, root in enumerate(states):
             home = folder / f"{name}{number}"
             home.mkdir(exist_ok=True)
-            taken = seconds(name, root, home)
+            time_s = seconds(name, root, home)
             if turn:
-                spent[root].append(taken)
+                spent[root].append(time_s)
     now, before = (statistics.median(spent[root]) for root in states)
     return Figure(f"verdict_rate.{name}", now, "s", "the earlier state", before, f"< {MOST * before:.3g}")
 

@@ -155,7 +155,7 @@ def check(
     setting = str(checked["task"]), checked.get("target", "mi300x"), checked.get("on", "lab")
     chosen, shape_names = checked.get("settings") or load_settings(), _listed(shapes, "shapes", str)
     return judge(
-        chosen, source, *setting, seed=checked.get("seed", 0), tunables=tunables, shapes=shape_names, whole=whole
+        chosen, source, *setting, seed=checked.get("seed", 0), tunables=tunables, shapes=shape_names, is_whole=whole
     )
 
 

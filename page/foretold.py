@@ -17,21 +17,21 @@ def foretold(ledger: Ledger, run: Run, attempts: Sequence[Attempt]) -> tuple[Pai
 
 
 def _pairs(ledger: Ledger, run: Run, attempt: Attempt) -> Iterator[Pair]:
-    made = ledger.evaluation(attempt.evaluation_key)
+    measured = ledger.evaluation(attempt.evaluation_key)
     alike = [e for e in ledger.estimates(attempt.candidate_id) if _is_prediction(e, run, attempt)]
-    if made is None or not alike:
+    if measured is None or not alike:
         return
     predicted = {m.case: m for m in alike[-1].measurements}  # the newest, if an older lab predicted it, too
-    for m in made.measurements:
-        found = predicted.get(m.case)
-        if found is not None and m.time_us > 0 and found.time_us > 0:
-            yield Pair(attempt.id, m.case, m.time_us, found.time_us, found.bound)
+    for m in measured.measurements:
+        prediction = predicted.get(m.case)
+        if prediction is not None and m.time_us > 0 and prediction.time_us > 0:
+            yield Pair(attempt.id, m.case, m.time_us, prediction.time_us, prediction.bound)
 
 
-def _is_prediction(made: Evaluation, run: Run, attempt: Attempt) -> bool:
+def _is_prediction(evaluation: Evaluation, run: Run, attempt: Attempt) -> bool:
     """Tell whether these are the lab's times of this kernel at these tunables; the cases say for which task."""
     return (
-        made.time_kind == "predicted"
-        and dict(made.tunables) == dict(attempt.tunables)
-        and made.measurements[0].device == f"lab:{run.target}"
+        evaluation.time_kind == "predicted"
+        and dict(evaluation.tunables) == dict(attempt.tunables)
+        and evaluation.measurements[0].device == f"lab:{run.target}"
     )

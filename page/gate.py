@@ -85,13 +85,13 @@ class Gate:
             jar.load(headers.get("cookie", ""))
         except CookieError:
             return False
-        held = jar.get(self.cookie)
-        return held is not None and self._is_token(held.value)
+        cookie = jar.get(self.cookie)
+        return cookie is not None and self._is_token(cookie.value)
 
     def _has_token(self, scope: Scope) -> bool:
         """Tell whether the first page comes with the token: in any other address it would end in logs and histories."""
-        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])
-        return scope["path"] == "/" and self._is_token(given[0])
+        tokens = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])
+        return scope["path"] == "/" and self._is_token(tokens[0])
 
     def _is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(), self.token.encode())
@@ -103,8 +103,8 @@ class Gate:
 def _with_headers(send: Send, more: Mapping[str, str]) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            told = [(name.encode(), value.encode()) for name, value in {**HEADERS, **more}.items()]
-            message = {**message, "headers": [*message.get("headers", ()), *told]}
+            headers = [(name.encode(), value.encode()) for name, value in {**HEADERS, **more}.items()]
+            message = {**message, "headers": [*message.get("headers", ()), *headers]}
         await send(message)
 
     return sending

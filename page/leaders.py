@@ -70,12 +70,12 @@ def yardsticks(attempts: Sequence[Attempt], ledger: Ledger) -> Yardsticks:
 
 def retuned(attempts: Sequence[Attempt]) -> list[Attempt]:
     """List the kernels of generation 0, and those that are one of them with other tunables: no idea is in those."""
-    texts, found = set[str](), list[Attempt]()
+    texts, retunings = set[str](), list[Attempt]()
     for attempt in attempts:
         if attempt.generation == 0 or (attempt.draft and attempt.draft in texts):
-            found.append(attempt)
+            retunings.append(attempt)
             texts |= {attempt.source, attempt.draft} - {""}
-    return found
+    return retunings
 
 
 def _ratio(seed: Attempt | None, seed_us: float | None, attempt: Attempt | None) -> float | None:

@@ -31,18 +31,18 @@ class Costs:
 
     def __init__(self, calls: Sequence[ModelCall]) -> None:
         """Read the calls that were answered."""
-        done = [c for c in calls if c.state == "done"]
-        self._timed = sorted((c.answered_at, c.usage.usd) for c in done)
-        self._is_known = all(c.answered_at for c in done)
+        answered = [c for c in calls if c.state == "done"]
+        self._timed = sorted((c.answered_at, c.usage.usd) for c in answered)
+        self._is_known = all(c.answered_at for c in answered)
         self._sums = [0.0]
         for _, usd in self._timed:
             self._sums.append(self._sums[-1] + usd)
 
-    def by(self, at: str) -> float | None:
+    def by(self, moment: str) -> float | None:
         """USD of the calls that were answered until then; None where that is not known."""
-        if not self._is_known or not at:
+        if not self._is_known or not moment:
             return None
-        return self._sums[bisect_right(self._timed, at, key=lambda pair: pair[0])]
+        return self._sums[bisect_right(self._timed, moment, key=lambda pair: pair[0])]
 
 
 def head_of(
@@ -105,7 +105,7 @@ def candidate_line(
     gain_pct: float | None,
     over_seed: float | None,
     is_record: bool,
-    at: str,
+    recorded_at: str,
     usd: float | None,
 ) -> CandidateLine:
     """One candidate in one line."""
@@ -143,7 +143,7 @@ def candidate_line(
         bound=facts.bound if is_timed else "",
         roofline=facts.roofline if is_timed else None,
         timings=facts.timings if is_timed else (),
-        at=at,
+        at=recorded_at,
         usd=usd,
     )
 

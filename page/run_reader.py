@@ -49,7 +49,7 @@ class RunReader:
         seeds, leading = yardsticks(attempts, ledger), leaders(attempts, ledger)
         calls = ledger.calls(run.id)
         best = leading[-1] if leading else None
-        shown, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
+        shapes, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
         extras = self.extras
         return RunBook(
             head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
@@ -65,9 +65,9 @@ class RunReader:
             rates=extras.rates,
             naive_id=seeds.naive.id if seeds.naive else "",
             seed_id=seeds.best.id if seeds.best else "",
-            roofline_us=light_us([s.measurement for s in shown]),
+            roofline_us=light_us([s.measurement for s in shapes]),
             lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
-            shapes=shown,
+            shapes=shapes,
             foretold=pairs,
             agreement=agreement(pairs),
             calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
@@ -78,27 +78,27 @@ class RunReader:
 
     def sheet(self, attempt_id: str) -> CandidateSheet:
         """One candidate whole; UsageError where the run has none of this id."""
-        return self._sheet(self._attempt(attempt_id), _Whole(self._ledger, self.run_id))
+        return self._sheet(self._attempt(attempt_id), _RunRecords(self._ledger, self.run_id))
 
     def sheets(self) -> Iterator[CandidateSheet]:
         """All candidates whole, in the order of the book's lines."""
-        whole = _Whole(self._ledger, self.run_id)
-        return (self._sheet(attempt, whole) for attempt in whole.attempts)
+        records = _RunRecords(self._ledger, self.run_id)
+        return (self._sheet(attempt, records) for attempt in records.attempts)
 
     def texts(self) -> Iterator[CallText]:
         """Yield the texts of all calls, in their order."""
         calls = self._ledger.calls(self.run_id)
         return (self._call_text(n, call) for n, call in enumerate(calls))
 
-    def _sheet(self, attempt: Attempt, whole: _Whole) -> CandidateSheet:
+    def _sheet(self, attempt: Attempt, records: _RunRecords) -> CandidateSheet:
         ledger, run_id = self._ledger, self.run_id
         experiment = ledger.experiment(run_id, attempt.experiment_id)
-        found = ledger.evaluation(attempt.evaluation_key) or _nothing(attempt)
+        evaluation = ledger.evaluation(attempt.evaluation_key) or _nothing(attempt)
         return CandidateSheet(
             id=attempt.id,
             source=self._text(attempt.source),
             parent=attempt.parent_id or "",
-            seed=whole.seed_id,
+            seed=records.seed_id,
             description=experiment.description if experiment else "",
             cites=experiment.cites if experiment else (),
             rubric=experiment.rubric if experiment else (),
@@ -114,19 +114,19 @@ class RunReader:
             tunables=attempt.tunables,
             inert=attempt.inert,
             arms=attempt.arms,
-            contrasts=self._contrasts(attempt, whole),
-            findings=found.verdict.findings,
-            cases=found.cases,
-            measurements=found.measurements,
-            resources=found.resources,
-            counters=found.counters,
-            kernel_counters=found.kernel_counters,
-            hot_lines=found.hot_lines,
-            explanation=found.explanation,
-            isolation=found.isolation,
-            paid_by=whole.paid_by.get(attempt.evaluation_key, ()),
-            seconds=found.seconds,
-            calls=whole.calls_of(attempt),
+            contrasts=self._contrasts(attempt, records),
+            findings=evaluation.verdict.findings,
+            cases=evaluation.cases,
+            measurements=evaluation.measurements,
+            resources=evaluation.resources,
+            counters=evaluation.counters,
+            kernel_counters=evaluation.kernel_counters,
+            hot_lines=evaluation.hot_lines,
+            explanation=evaluation.explanation,
+            isolation=evaluation.isolation,
+            paid_by=records.paid_by.get(attempt.evaluation_key, ()),
+            seconds=evaluation.seconds,
+            calls=records.calls_of(attempt),
         )
 
     def call(self, number: int) -> CallText:
@@ -145,10 +145,10 @@ class RunReader:
         return self._artefacts.text(attempt.source), attempt.tunables
 
     def _attempt(self, attempt_id: str) -> Attempt:
-        found = self._ledger.attempt(self.run_id, attempt_id)
-        if found is None:
+        attempt = self._ledger.attempt(self.run_id, attempt_id)
+        if attempt is None:
             raise UsageError(f"the run {self.run_id} has no candidate {attempt_id!r}")
-        return found
+        return attempt
 
     def _lines(
         self,
@@ -159,7 +159,7 @@ class RunReader:
         calls: Sequence[ModelCall],
     ) -> tuple[CandidateLine, ...]:
         experiments = {e.id: e for e in self._ledger.experiments(self.run_id)}
-        at = {str(e.payload.get("attempt")): e.at for e in events if e.kind == "attempt"}
+        recorded_at = {str(e.payload.get("attempt")): e.at for e in events if e.kind == "attempt"}
         by_id, costs = {a.id: a for a in attempts}, Costs(calls)
         return tuple(
             candidate_line(
@@ -169,41 +169,41 @@ class RunReader:
                 gain_pct=gain_over(a, by_id.get(a.parent_id or "")),
                 over_seed=seeds.over_best(a) if a.status == "accepted" else None,
                 is_record=a.id in records,
-                at=at.get(a.id, ""),
-                usd=costs.by(at.get(a.id, "")),
+                recorded_at=recorded_at.get(a.id, ""),
+                usd=costs.by(recorded_at.get(a.id, "")),
             )
             for a in attempts
         )
 
     def _facts(self, attempt: Attempt) -> Judged:
-        known = self._judged.get(attempt.evaluation_key)
-        if known is None:
+        facts = self._judged.get(attempt.evaluation_key)
+        if facts is None:
             evaluation = self._ledger.evaluation(attempt.evaluation_key)
-            known = Judged() if evaluation is None else judged(evaluation)
-            self._judged[attempt.evaluation_key] = known
-        return known
+            facts = Judged() if evaluation is None else judged(evaluation)
+            self._judged[attempt.evaluation_key] = facts
+        return facts
 
     def _shapes(self, best: Attempt | None, seed: Attempt | None) -> tuple[Shape, ...]:
         """List the best candidate's cases; the seed's time only where it is of the same kind."""
-        found = self._ledger.evaluation(best.evaluation_key) if best else None
+        evaluation = self._ledger.evaluation(best.evaluation_key) if best else None
         before = self._ledger.evaluation(seed.evaluation_key) if seed else None
         times = {(m.case, m.kind): m.time_us for m in before.measurements} if before else {}
-        return tuple(Shape(m, times.get((m.case, m.kind))) for m in found.measurements) if found else ()
+        return tuple(Shape(m, times.get((m.case, m.kind))) for m in evaluation.measurements) if evaluation else ()
 
     def _coverage(self, best: Attempt | None) -> str:
         """Write the sentence on the winner's confirmation, or on its verification where it was not confirmed."""
         if best is None:
             return ""
         read = self._ledger.evaluation
-        found = read(best.evaluation_key, "confirm") or read(best.evaluation_key)
-        return coverage_text(found.cases) if found else ""
+        evaluation = read(best.evaluation_key, "confirm") or read(best.evaluation_key)
+        return coverage_text(evaluation.cases) if evaluation else ""
 
-    def _contrasts(self, attempt: Attempt, whole: _Whole) -> tuple[str, ...]:
+    def _contrasts(self, attempt: Attempt, records: _RunRecords) -> tuple[str, ...]:
         """Sentences on how it did where it was timed in turns with another one."""
         compared = self._ledger.comparisons(attempt.evaluation_key)
         if not compared:
             return ()
-        names = whole.names
+        names = records.names
         if names.get(attempt.evaluation_key) != attempt.id:
             return ()
         return tuple(f"{c.text} against {names[c.incumbent]}" for c in compared if c.incumbent in names)
@@ -216,7 +216,7 @@ class RunReader:
             return LOST
 
 
-class _Whole:
+class _RunRecords:
     """Records that the sheets of a run share, read when they are first needed."""
 
     def __init__(self, ledger: Ledger, run_id: str) -> None:
@@ -242,23 +242,23 @@ class _Whole:
     @computed_once
     def paid_by(self) -> Mapping[str, tuple[PaidBy, ...]]:
         """Map an evaluation's key to the verdicts of other runs that this one found."""
-        found: dict[str, tuple[PaidBy, ...]] = {}
-        for told in (e.payload for e in self._ledger.events(self._run_id) if e.kind == "shared"):
-            key, purpose, run, who, at = (str(told[name]) for name in ("key", "purpose", "run", "who", "at"))
-            found[key] = (*found.get(key, ()), PaidBy(purpose, run, who, at))
-        return found
+        payments: dict[str, tuple[PaidBy, ...]] = {}
+        for payload in (e.payload for e in self._ledger.events(self._run_id) if e.kind == "shared"):
+            key, purpose, run, payer, paid_at = (str(payload[name]) for name in ("key", "purpose", "run", "who", "at"))
+            payments[key] = (*payments.get(key, ()), PaidBy(purpose, run, payer, paid_at))
+        return payments
 
     @computed_once
-    def _places(self) -> Mapping[tuple[int | None, str], list[int]]:
-        found: dict[tuple[int | None, str], list[int]] = {}
+    def _call_numbers(self) -> Mapping[tuple[int | None, str], list[int]]:
+        numbers: dict[tuple[int | None, str], list[int]] = {}
         for number, call in enumerate(self._ledger.calls(self._run_id)):
-            found.setdefault((call.generation, call.experiment_id), []).append(number)
-        return found
+            numbers.setdefault((call.generation, call.experiment_id), []).append(number)
+        return numbers
 
     def calls_of(self, attempt: Attempt) -> tuple[int, ...]:
         """Numbers of the calls for its generation and for its experiment."""
-        wanted = {"", attempt.experiment_id}
-        return tuple(sorted(n for name in wanted for n in self._places.get((attempt.generation, name), ())))
+        experiments = {"", attempt.experiment_id}
+        return tuple(sorted(n for name in experiments for n in self._call_numbers.get((attempt.generation, name), ())))
 
 
 def _nothing(attempt: Attempt) -> Evaluation:

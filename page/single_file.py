@@ -114,15 +114,15 @@ def write_report(reader: RunReader, path: Path, disassemble: Disassemble | None 
 
 def _machines(reader: RunReader, book: RunBook, disassemble: Disassemble | None) -> dict[str, Any]:
     """Machine code by candidate, for those that led in their turn; none where it is not at hand."""
-    found = dict[str, Any]()
+    machines = dict[str, Any]()
     for line in book.lines if disassemble else ():
         if line.is_record and disassemble is not None:
             try:
                 machine = disassemble(*reader.source_of(line.id))
             except ScientistError as error:
                 machine = Machine(refusal=str(error))
-            found[line.id] = to_plain(machine)
-    return found
+            machines[line.id] = to_plain(machine)
+    return machines
 
 
 def _packed(name: str, values: Sequence[Any], reader: RunReader) -> Iterator[str]:

@@ -74,11 +74,11 @@ class Site:
         states = self.ledger.states(runs)
         for run in reversed(runs):
             state = (states[run.id], run.pause, run.extensions, self.ledger.last_event(run.id))
-            known = self._heads.get(run.id)
-            if known is None or known[0] != state:
+            cached = self._heads.get(run.id)
+            if cached is None or cached[0] != state:
                 head = RunReader(self.ledger, self.artefacts, run.id).head()
-                known = self._heads[run.id] = (state, to_plain(head))
-            heads.append(known[1])
+                cached = self._heads[run.id] = (state, to_plain(head))
+            heads.append(cached[1])
         return json_of({"runs": heads, "row": self.ledger.last_event()}, self.blot)
 
     def machine(self, run_id: str, candidate_id: str) -> str:
@@ -86,16 +86,16 @@ class Site:
         reader = self.reader(run_id)
         source, tunables = reader.source_of(candidate_id)
         with self._compiling:
-            made = self.disassembles(self.ledger.run(run_id))(source, tunables)
-        return as_json(made, reader.extras)
+            machine = self.disassembles(self.ledger.run(run_id))(source, tunables)
+        return as_json(machine, reader.extras)
 
     def news(self, run_id: str, after: int) -> list[News]:
         """Rows after this one; of all runs only that there are some."""
         if not run_id:
             last = self.ledger.last_event()
             return [News("runs", json_of({"row": last}, self.blot), last)] if last > after else []
-        extras, found = self.reader(run_id).extras, self.ledger.events(run_id, after)[:BATCH]
-        return [News("row", json_of(to_plain(e), extras), e.number) for e in found]
+        extras, events = self.reader(run_id).extras, self.ledger.events(run_id, after)[:BATCH]
+        return [News("row", json_of(to_plain(e), extras), e.number) for e in events]
 
     def standing(self, run_id: str) -> str:
         """Write the state of a run, or of all, which changes without an event, and also where its process dies."""
@@ -160,17 +160,17 @@ async def _stream(site: Site, run_id: str, after: int) -> AsyncIterator[str]:
     yield "retry: 1000\n\n"
     while not site.ends.is_set():
         try:
-            found = await run_in_threadpool(site.news, run_id, after)
+            unsent = await run_in_threadpool(site.news, run_id, after)
             now = await run_in_threadpool(site.standing, run_id)
         except ScientistError:
             return  # the browser asks again, and is then told why
         if now != standing:
-            found.append(News("standing", now))
+            unsent.append(News("standing", now))
             standing = now
-        for news in found:
+        for news in unsent:
             after = max(after, news.row)
             yield news.text
-        quiet_s = 0.0 if found else quiet_s + POLL_S
+        quiet_s = 0.0 if unsent else quiet_s + POLL_S
         if quiet_s >= QUIET_S:
             quiet_s = 0.0
             yield ": quiet\n\n"
@@ -179,8 +179,8 @@ async def _stream(site: Site, run_id: str, after: int) -> AsyncIterator[str]:
 
 def _row(request: Request) -> int:
     """Find the row after which the page wants news: where its connection broke, else where its data end."""
-    given = request.headers.get("last-event-id") or request.query_params.get("after", "0")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
+    row = request.headers.get("last-event-id") or request.query_params.get("after", "0")
+    return int(row) if row.isascii() and row.isdigit() and len(row) < 16 else 0
 
 
 def _as_text(site: Site, request: Request, read: Callable[[RunReader], Any]) -> str:

@@ -32,21 +32,21 @@ class LastingSaver(PostgresSaver):
         super().__init__(link.db)
         self._link, self._turn = link, threading.RLock()
 
-    def get_tuple(self, *given: Any, **named: Any) -> Any:
+    def get_tuple(self, *args: Any, **kwargs: Any) -> Any:
         """Read a checkpoint, as the base class does."""
-        return self._lasting(lambda: super(LastingSaver, self).get_tuple(*given, **named))
+        return self._lasting(lambda: super(LastingSaver, self).get_tuple(*args, **kwargs))
 
-    def list(self, *given: Any, **named: Any) -> Iterator[Any]:
+    def list(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Read the checkpoints of a run, as the base class does, all at once."""
-        return iter(self._lasting(lambda: [*super(LastingSaver, self).list(*given, **named)]))
+        return iter(self._lasting(lambda: [*super(LastingSaver, self).list(*args, **kwargs)]))
 
-    def put(self, *given: Any, **named: Any) -> Any:
+    def put(self, *args: Any, **kwargs: Any) -> Any:
         """Write a checkpoint, as the base class does."""
-        return self._lasting(lambda: super(LastingSaver, self).put(*given, **named))
+        return self._lasting(lambda: super(LastingSaver, self).put(*args, **kwargs))
 
-    def put_writes(self, *given: Any, **named: Any) -> None:
+    def put_writes(self, *args: Any, **kwargs: Any) -> None:
         """Write what a task gave, as the base class does."""
-        return self._lasting(lambda: super(LastingSaver, self).put_writes(*given, **named))
+        return self._lasting(lambda: super(LastingSaver, self).put_writes(*args, **kwargs))
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete a run's checkpoints, as the base class does."""

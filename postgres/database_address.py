@@ -13,10 +13,10 @@ _HOW = "write postgresql://USER@HOST:PORT/DATABASE, and leave the password to ~/
 
 @dataclass(frozen=True)
 class DatabaseAddress:
-    """The place of a database and the way in. Only `place` may be shown."""
+    """The address of a database and the way in. Only `shown_url` may be shown."""
 
     url: str = field(repr=False)
-    place: str
+    shown_url: str
     user: str
     passwords: tuple[str, ...] = field(repr=False, default=())  # as written and as meant
 
@@ -37,16 +37,16 @@ def address_of(url: str) -> DatabaseAddress:
     if not parts.get("dbname"):
         raise SettingsError(f"the database's address names no database: {_HOW}")
     host, port, user = parts.get("host", ""), parts.get("port", ""), parts.get("user", "")
-    where = "" if host.startswith("/") else host + (f":{port}" if port else "")
+    host_port = "" if host.startswith("/") else host + (f":{port}" if port else "")
     inside = f"?host={host}" + (f"&port={port}" if port else "") if host.startswith("/") else ""
-    place = f"postgresql://{user}{'@' if user else ''}{where}/{parts['dbname']}{inside}"
-    meant = parts.get("password", "")
-    texts = (meant, quote(meant, safe=""), *_written(url)) if meant else ()
-    return DatabaseAddress(url, place, user, tuple(dict.fromkeys(text for text in texts if text)))
+    shown_url = f"postgresql://{user}{'@' if user else ''}{host_port}/{parts['dbname']}{inside}"
+    password = parts.get("password", "")
+    texts = (password, quote(password, safe=""), *_passwords_in(url)) if password else ()
+    return DatabaseAddress(url, shown_url, user, tuple(dict.fromkeys(text for text in texts if text)))
 
 
-def _written(url: str) -> tuple[str, ...]:
+def _passwords_in(url: str) -> tuple[str, ...]:
     """Return the password of an address, as it is written and with its %XX read."""
-    before, found, _ = url.partition("://")[2].rpartition("@")
-    text = before.partition(":")[2] if found else ""
+    before, at_sign, _ = url.partition("://")[2].rpartition("@")
+    text = before.partition(":")[2] if at_sign else ""
     return text, unquote(text)

@@ -32,9 +32,9 @@ _GONE = ("57P01", "57P02", "57P03", "25P03")  # the server ends the connection, 
 class Link:
     """One connection, used by one thread at a time; `ask` connects again where it was lost."""
 
-    def __init__(self, address: DatabaseAddress, who: str, row_factory: Any = tuple_row) -> None:
+    def __init__(self, address: DatabaseAddress, holder: str, row_factory: Any = tuple_row) -> None:
         """Connect; LedgerError says why it cannot be."""
-        self.address, self._who, self._row_factory = address, who, row_factory
+        self.address, self._holder, self._row_factory = address, holder, row_factory
         self.held: set[str] = set()  # runs
         self.tail: list[tuple[str, Sequence[Any]]] = []  # committed, and perhaps not on the disk
         self.recoveries_s: list[float] = []
@@ -75,13 +75,13 @@ class Link:
             self.db.execute(f"SET synchronous_commit TO {self._durable if is_synced else 'off'}")
             self._is_synced = is_synced
 
-    def ask(self, query: str, named: Sequence[Any] = (), is_synced: bool | None = None) -> psycopg.Cursor[Any]:
+    def ask(self, query: str, parameters: Sequence[Any] = (), is_synced: bool | None = None) -> psycopg.Cursor[Any]:
         """Execute one statement that may be executed twice; psycopg.Error where the statement is at fault."""
 
         def step() -> psycopg.Cursor[Any]:
             if is_synced is not None:
                 self.synchronise(is_synced)
-            return self.db.execute(query.encode(), named)
+            return self.db.execute(query.encode(), parameters)
 
         return self.persist(step)
 
@@ -112,20 +112,20 @@ class Link:
             try:
                 self._connect()
                 for run_id in sorted(self.held):
-                    if not is_taken(self.db, run_id, self._who, lost):
+                    if not is_taken(self.db, run_id, self._holder, lost):
                         raise LedgerError(
                             f"another process has taken the run {run_id} while the connection to the database was "
                             "lost; this one stops, and nothing is lost"
                         )
-                for query, named in self.tail:
-                    self.db.execute(query.encode(), named)
+                for query, parameters in self.tail:
+                    self.db.execute(query.encode(), parameters)
                 self.recoveries_s.append(time.monotonic() - began)
                 return
-            except psycopg.Error as again:
-                error = again
+            except psycopg.Error as next_error:
+                error = next_error
             if time.monotonic() - began > PATIENCE_S:
                 raise LedgerError(
-                    f"the database {self.address.place} was lost and did not come back within {PATIENCE_S:.0f} s "
+                    f"the database {self.address.shown_url} was lost and did not come back within {PATIENCE_S:.0f} s "
                     f"({_last_line(error, self.address)}); resume the run when it is there"
                 )
             time.sleep(pause * random.uniform(0.5, 1.0))
@@ -136,33 +136,31 @@ def connection_options(address: DatabaseAddress) -> dict[str, Any]:
     """Return the options of each connection; what the address says of time-outs stays."""
     waits = {} if "connect_timeout=" in address.url else {"connect_timeout": CONNECT_S}
     alive = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-    said = {"application_name": "kernel-scientist", "client_encoding": "utf8"}
-    return {"conninfo": address.url, "autocommit": True, **waits, **alive, **said}
+    session = {"application_name": "kernel-scientist", "client_encoding": "utf8"}
+    return {"conninfo": address.url, "autocommit": True, **waits, **alive, **session}
 
 
 def explain(error: psycopg.Error, address: DatabaseAddress) -> str:
     """One sentence for a person, chosen by the code that the server gave."""
-    code, place = error.sqlstate or "", address.place
+    code, database, message = error.sqlstate or "", address.shown_url, _last_line(error, address)
     if code in ("42501", "3F000"):
         return (
-            f"the role {address.user or 'of this user'} lacks a right in {place} ({_last_line(error, address)}); "
+            f"the role {address.user or 'of this user'} lacks a right in {database} ({message}); "
             "have the database's owner grant it"
         )
     if code == "25006":
-        return f"the database {place} takes no writing here: it is a standby, or set to read only; use its primary"
+        return f"the database {database} takes no writing here: it is a standby, or set to read only; use its primary"
     if code.startswith("53"):
-        return (
-            f"the database {place} is short of space or memory ({_last_line(error, address)}); free some, then resume"
-        )
-    return f"the database {place} cannot be used ({_last_line(error, address)}); repair it, then resume the run"
+        return f"the database {database} is short of space or memory ({message}); free some, then resume"
+    return f"the database {database} cannot be used ({message}); repair it, then resume the run"
 
 
 def _why_not(error: psycopg.Error, address: DatabaseAddress) -> str:
     """One sentence on a connection that could not be made; a ping needs no password, and says whether one answers."""
-    said, place = _last_line(error, address), address.place
+    message, database = _last_line(error, address), address.shown_url
     if pq.PGconn.ping(address.url.encode()) == pq.Ping.OK:
-        return f"the database {place} does not let this user in ({said}); check user, password and database name"
-    return f"no Postgres server answers at {place} ({said}); check the address, and that the server runs"
+        return f"the database {database} does not let this user in ({message}); check user, password and database name"
+    return f"no Postgres server answers at {database} ({message}); check the address, and that the server runs"
 
 
 def _last_line(error: psycopg.Error, address: DatabaseAddress) -> str:

@@ -31,15 +31,15 @@ class PostgresEngine:
     keeps_look_ups = True
     clock = "extract(epoch FROM clock_timestamp())::float8"
 
-    def __init__(self, address: DatabaseAddress, who: str = "", create: bool = True) -> None:
+    def __init__(self, address: DatabaseAddress, holder: str = "", create: bool = True) -> None:
         """Connect, and make the tables where there are none, unless `create` is False."""
         self.lock = threading.RLock()
-        self.link = Link(address, who)
-        self._who = who
+        self.link = Link(address, holder)
+        self._holder = holder
         self._open: Transaction | None = None
         try:
             with self._explained():
-                prepare(self.link.db, address.place, create)
+                prepare(self.link.db, address.shown_url, create)
         except BaseException:
             self.link.close()
             raise
@@ -47,7 +47,7 @@ class PostgresEngine:
     @property
     def place(self) -> str:
         """The address without its password."""
-        return self.link.address.place
+        return self.link.address.shown_url
 
     @property
     def is_writing(self) -> bool:
@@ -78,12 +78,12 @@ class PostgresEngine:
     def put_aside(self, table: str, rowids: Sequence[int]) -> None:
         """Do nothing: see `soundness`."""
 
-    def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
+    def read(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """All rows that a query finds."""
         with self.lock, self._explained():
             if self._open is not None:
-                return self._open.execute(query, named).fetchall()
-            return self.link.ask(translated(query), named).fetchall()
+                return self._open.execute(query, parameters).fetchall()
+            return self.link.ask(translated(query), parameters).fetchall()
 
     @contextlib.contextmanager
     def writing(self, *, is_synced: bool, is_single: bool) -> Iterator[Statements]:
@@ -107,19 +107,19 @@ class PostgresEngine:
 
     def tables(self) -> Mapping[str, tuple[str, ...]]:
         """List the ledger's tables, each with its columns."""
-        found: dict[str, tuple[str, ...]] = {}
+        tables: dict[str, tuple[str, ...]] = {}
         for table, column in self.read(_COLUMNS):
-            found[table] = (*found.get(table, ()), column)
-        return found
+            tables[table] = (*tables.get(table, ()), column)
+        return tables
 
     @contextlib.contextmanager
     def driving(self, run_id: str) -> Iterator[None]:
         """Hold the run for this process; LedgerError when another one drives it. The server frees it on any death."""
         with self.lock, self._explained():
-            if run_id in self.link.held or not self.link.persist(lambda: is_taken(self.link.db, run_id, self._who)):
-                _, who = holder_of(self.link.db, run_id)
+            if run_id in self.link.held or not self.link.persist(lambda: is_taken(self.link.db, run_id, self._holder)):
+                _, holder = holder_of(self.link.db, run_id)
                 raise LedgerError(
-                    f"the run {run_id} is already running in another process{f' of {who}' if who else ''}; "
+                    f"the run {run_id} is already running in another process{f' of {holder}' if holder else ''}; "
                     "wait for it or stop it first"
                 )
             self.link.held.add(run_id)

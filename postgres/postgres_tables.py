@@ -90,7 +90,7 @@ _FOREIGN = """SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oi
 
 
 def prepare(
-    db: psycopg.Connection, place: str, create: bool, migrations: Sequence[tuple[int, str]] = MIGRATIONS
+    db: psycopg.Connection, database: str, create: bool, migrations: Sequence[tuple[int, str]] = MIGRATIONS
 ) -> None:
     """Make the tables in an empty database, or take older ones along; nothing is written where they are up to date.
 
@@ -105,12 +105,12 @@ def prepare(
         version = _version(db)
         if version is None:
             if not create:
-                raise NoRecords(f"there are no runs in {place}; `kernel-scientist demo` makes one")
-            _refuse_foreign(db, place)
+                raise NoRecords(f"there are no runs in {database}; `kernel-scientist demo` makes one")
+            _refuse_foreign(db, database)
             db.execute("CREATE TABLE ledger_schema (version INTEGER PRIMARY KEY, at TIMESTAMPTZ DEFAULT now())")
         elif version not in [step for step, _ in migrations]:
             raise LedgerError(
-                f"the ledger {place} has schema {version}, this program knows {migrations[-1][0]}; "
+                f"the ledger {database} has schema {version}, this program knows {migrations[-1][0]}; "
                 "use the version of the program that wrote it"
             )
         for step, statements in migrations:
@@ -127,15 +127,15 @@ def _version(db: psycopg.Connection) -> int | None:
     return int(version or 0)
 
 
-def _refuse_foreign(db: psycopg.Connection, place: str) -> None:
+def _refuse_foreign(db: psycopg.Connection, database: str) -> None:
     (encoding,) = db.execute(
         "SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()"
     ).fetchone() or ("",)
     if encoding != "UTF8":
-        raise LedgerError(f"the database {place} has the encoding {encoding}; make one with the encoding UTF8")
+        raise LedgerError(f"the database {database} has the encoding {encoding}; make one with the encoding UTF8")
     tables = [row[0] for row in db.execute(_FOREIGN)]
     if tables:
         raise LedgerError(
-            f"the database {place} holds tables of another program ({', '.join(tables)}), not a ledger; "
+            f"the database {database} holds tables of another program ({', '.join(tables)}), not a ledger; "
             "give the ledger a database of its own"
         )

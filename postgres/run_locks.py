@@ -25,7 +25,7 @@ def number_of(run_id: str) -> int:
     return int.from_bytes(hashlib.sha256(f"kernel-scientist run {run_id}".encode()).digest()[:8], "big", signed=True)
 
 
-def is_taken(db: psycopg.Connection, run_id: str, who: str, lost: tuple[int, object] | None = None) -> bool:
+def is_taken(db: psycopg.Connection, run_id: str, holder: str, lost: tuple[int, object] | None = None) -> bool:
     """Take a run's lock for this connection; False where another one keeps it.
 
     `lost`: pid and start of an own backend that the server may still believe to be there; it is ended.
@@ -44,7 +44,7 @@ def is_taken(db: psycopg.Connection, run_id: str, who: str, lost: tuple[int, obj
     db.execute(
         "INSERT INTO holders (run_id, process, who) VALUES (%s, %s, %s) ON CONFLICT (run_id) "
         "DO UPDATE SET process = excluded.process, who = excluded.who",
-        (run_id, this_process(), who),
+        (run_id, this_process(), holder),
     )
     return True
 

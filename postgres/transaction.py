@@ -51,15 +51,15 @@ class Single:
         """Nothing is sent yet."""
         self._link, self._is_synced = link, is_synced
 
-    def execute(self, query: str, named: Sequence[Any] = (), /) -> Answer:
+    def execute(self, query: str, parameters: Sequence[Any] = (), /) -> Answer:
         """Execute it, again where the connection was lost at it."""
-        text, values = translated(query), storable(named)
-        done = Answer.of(self._link.ask(text, values, self._is_synced))
+        text, values = translated(query), storable(parameters)
+        answer = Answer.of(self._link.ask(text, values, self._is_synced))
         if not self._is_synced:
             self._link.tail.append((text, values))
-        elif done.rowcount > 0:
+        elif answer.rowcount > 0:
             self._link.tail.clear()  # this commit waited, and so for all before it
-        return done
+        return answer
 
 
 class Transaction:
@@ -72,12 +72,12 @@ class Transaction:
         self._turns, self._xid = 0, ""
         self._persist(lambda: None, begins=True)
 
-    def execute(self, query: str, named: Sequence[Any] = (), /) -> Answer:
+    def execute(self, query: str, parameters: Sequence[Any] = (), /) -> Answer:
         """Execute one statement, after all before it where the connection was lost; LedgerError where they changed."""
-        text, values = translated(query), storable(named)
+        text, values = translated(query), storable(parameters)
         try:
             answer = self._persist(lambda: self._answer(text, values))
-        except _Changed:
+        except _AnswerChanged:
             raise LedgerError(_CHANGED) from None
         self._done.append((text, values, answer))
         return answer
@@ -95,7 +95,7 @@ class Transaction:
                 self._link.come_back(error)
             try:
                 self._persist(lambda: None, begins=True)
-            except _Changed:  # by the commit itself, as a rule
+            except _AnswerChanged:  # by the commit itself, as a rule
                 self.undo()
                 if self._became(xid) == "committed":
                     break
@@ -142,13 +142,13 @@ class Transaction:
         self._xid = str((cursor.fetchone() or ("",))[0])
 
     def _repeat(self) -> None:
-        for query, named, answer in self._done:
-            again = self._answer(query, named)
-            if again != answer and not (again.rowcount == 0 and query.startswith(_FIRST_STAYS)):
-                raise _Changed
+        for query, parameters, answer in self._done:
+            repeated = self._answer(query, parameters)
+            if repeated != answer and not (repeated.rowcount == 0 and query.startswith(_FIRST_STAYS)):
+                raise _AnswerChanged
 
-    def _answer(self, query: str, named: Sequence[Any]) -> Answer:
-        return Answer.of(self._link.db.execute(query.encode(), named))
+    def _answer(self, query: str, parameters: Sequence[Any]) -> Answer:
+        return Answer.of(self._link.db.execute(query.encode(), parameters))
 
     def _became(self, xid: str) -> str:
         try:
@@ -157,7 +157,7 @@ class Transaction:
             return ""
 
 
-class _Changed(Exception):
+class _AnswerChanged(Exception):
     """A statement that was repeated has another answer now."""
 
 
@@ -167,6 +167,6 @@ def translated(query: str) -> str:
     return query.replace("%", "%%").replace("?", "%s")
 
 
-def storable(named: Sequence[Any]) -> tuple[Any, ...]:
+def storable(parameters: Sequence[Any]) -> tuple[Any, ...]:
     """Values as the server takes them: its texts hold no NUL."""
-    return tuple(v.replace("\0", "\ufffd") if isinstance(v, str) and "\0" in v else v for v in named)
+    return tuple(v.replace("\0", "\ufffd") if isinstance(v, str) and "\0" in v else v for v in parameters)

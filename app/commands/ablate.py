@@ -38,15 +38,15 @@ def command(
     settings = load_settings()
     if write is not None and not write.is_file():
         raise UsageError(f"there is no page {write}; name an existing one, such as docs/ablations.md")
-    kept = answers or settings.cache_folder / "answers" / f"{Path(task).name}-{target}.db"
-    campaigns = Campaigns(settings, task, target, shared_answers(settings, target, kept))
-    found = campaigns.compare(without, seeds, generations, note)
+    answers_file = answers or settings.cache_folder / "answers" / f"{Path(task).name}-{target}.db"
+    campaigns = Campaigns(settings, task, target, shared_answers(settings, target, answers_file))
+    effect = campaigns.compare(without, seeds, generations, note)
     if json:
-        emit(found.plain)
+        emit(effect.plain)
     else:
-        say(f"{found.task} without {found.part}, {found.campaigns} pairs of campaigns, predicted times:")
-        say(f"  slower by {found.slower_pct.text} %")
-        say(f"  {found.more_timed.text} more kernels timed")
+        say(f"{effect.task} without {effect.part}, {effect.campaigns} pairs of campaigns, predicted times:")
+        say(f"  slower by {effect.slower_pct.text} %")
+        say(f"  {effect.more_timed.text} more kernels timed")
     if write is not None:
-        words = f"kernel-scientist ablate {found.task} --without {without} --seeds {seeds} --generations {generations}"
-        write_whole(write, page_with(write.read_text(encoding="utf-8"), found, words).encode(), is_public=True)
+        words = f"kernel-scientist ablate {effect.task} --without {without} --seeds {seeds} --generations {generations}"
+        write_whole(write, page_with(write.read_text(encoding="utf-8"), effect, words).encode(), is_public=True)

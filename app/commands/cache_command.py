@@ -22,13 +22,13 @@ def show(json: Json = False) -> None:
     from sandbox.cache import entries
 
     settings = load_settings()
-    found = list(entries(settings.cache_folder))
-    size = sum(entry.bytes for entry in found)
+    cached = list(entries(settings.cache_folder))
+    size = sum(entry.bytes for entry in cached)
     if json:
         bound = settings.cache_mib * MIB
-        emit({"folder": str(settings.cache_folder), "entries": len(found), "bytes": size, "most_bytes": bound})
+        emit({"folder": str(settings.cache_folder), "entries": len(cached), "bytes": size, "most_bytes": bound})
         return
-    say(f"{settings.cache_folder}: {counted(len(found), 'entry', 'entries')}, {size // MIB:,} MiB")
+    say(f"{settings.cache_folder}: {counted(len(cached), 'entry', 'entries')}, {size // MIB:,} MiB")
     say(f"bound: {settings.cache_mib:,} MiB (KERNEL_SCIENTIST_CACHE_MIB); kept after a run when nobody else is at work")
 
 
@@ -46,13 +46,13 @@ def prune(
     from sandbox.cache import prune as remove
 
     settings = load_settings()
-    done = remove(settings.cache_folder, (settings.cache_mib if mib is None else mib) * MIB, wait_s)
+    pruning = remove(settings.cache_folder, (settings.cache_mib if mib is None else mib) * MIB, wait_s)
     if json:
-        emit(asdict(done))
-    elif not done.is_done:
+        emit(asdict(pruning))
+    elif not pruning.is_done:
         say("another process uses the cache, or it cannot be locked; nothing was removed, try again when it has ended")
     else:
-        what = counted(done.removed, "entry", "entries")
-        say(f"removed {what}, {done.removed_bytes // MIB:,} of {done.bytes // MIB:,} MiB")
-    if not done.is_done:
+        removed = counted(pruning.removed, "entry", "entries")
+        say(f"removed {removed}, {pruning.removed_bytes // MIB:,} of {pruning.bytes // MIB:,} MiB")
+    if not pruning.is_done:
         raise typer.Exit(1)

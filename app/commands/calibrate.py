@@ -37,17 +37,17 @@ def command(rows: Rows = None, target: TargetName = "mi300x", write: Write = Non
     from app.calibrating import fitted
     from app.settings import load_settings
 
-    pairs, place = _pairs(load_settings(), rows, target)
-    found = fitted(pairs)
-    if found is None:
-        raise UsageError(f"{place} has no kernel that was measured on {target} and that the lab predicts")
+    pairs, source = _pairs(load_settings(), rows, target)
+    fit = fitted(pairs)
+    if fit is None:
+        raise UsageError(f"{source} has no kernel that was measured on {target} and that the lab predicts")
     if write is not None:
-        _write(write, target, found, place)
+        _write(write, target, fit, source)
     if json:
-        written = None if write is None else str(write)
-        emit({"source": place, "target": target, "written": written, **found.plain})
+        file = None if write is None else str(write)
+        emit({"source": source, "target": target, "written": file, **fit.plain})
         return
-    _print(found)
+    _print(fit)
     if write is not None:
         say(f"\nwritten to {write}; predict with it by KERNEL_SCIENTIST_TARGET_FILE={write}")
 
@@ -62,16 +62,16 @@ def _pairs(settings: Settings, rows: Path | None, target: str) -> tuple[list[Pai
     resolve_on("lab", target)
     pairs: list[Pair] = []
     if rows is not None and not is_ledger(rows):
-        for each in predicted(settings, target, kernels_in_table(rows), note):
-            pairs += each.pairs
+        for prediction in predicted(settings, target, kernels_in_table(rows), note):
+            pairs += prediction.pairs
         return pairs, rows.name
     with ExitStack() as opened:
         ledger, artefacts = open_records(settings, create=False) if rows is None else open_place(str(rows))
         opened.enter_context(ledger)
-        for each in predicted(settings, target, list(kernels_in_ledger(ledger, artefacts, target)), note):
-            pairs += each.pairs
-            if each.is_of_task:
-                ledger.add_evaluation(each.kernel.run_id, each.made, "estimate")
+        for prediction in predicted(settings, target, list(kernels_in_ledger(ledger, artefacts, target)), note):
+            pairs += prediction.pairs
+            if prediction.is_of_task:
+                ledger.add_evaluation(prediction.kernel.run_id, prediction.estimate, "estimate")
         return pairs, ledger.engine.place
 
 
@@ -87,39 +87,39 @@ def is_ledger(path: Path) -> bool:
         return file.read(16) == b"SQLite format 3\0"
 
 
-def _write(path: Path, target: str, found: FittedFactors, place: str) -> None:
+def _write(path: Path, target: str, fit: FittedFactors, source: str) -> None:
     from records.files import write_whole
     from sandbox.target_file import target_file_text
 
     row: dict[str, str | int | float] = {
-        "source": Path(place).name,
+        "source": Path(source).name,
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "count": found.before.count,
-        "median_error_before": found.before.error,
-        "median_error_after": found.after.error,
+        "count": fit.before.count,
+        "median_error_before": fit.before.error,
+        "median_error_after": fit.after.error,
     }
     try:
-        write_whole(path, target_file_text(target, found.factors, row).encode(), is_public=True)
+        write_whole(path, target_file_text(target, fit.factors, row).encode(), is_public=True)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}): name another place with --write") from None
 
 
-def _print(found: FittedFactors) -> None:
+def _print(fit: FittedFactors) -> None:
     table(
         ["kernel", "case", "measured us", "predicted us", "measured / predicted", "bound by"],
         [
             [p.name, p.case, plain(p.measured_us), plain(p.predicted_us), f"{p.ratio:.2f}", p.resource or "-"]
-            for p in found.pairs
+            for p in fit.pairs
         ],
         right=[2, 3, 4],
     )
-    say(f"\nover {counted(found.before.count, 'pair')}: {_agreement_text(found.before)}")
+    say(f"\nover {counted(fit.before.count, 'pair')}: {_agreement_text(fit.before)}")
     say("\nfactors of the predicted times, by the resource that binds them")
-    for f in found.factors:
+    for f in fit.factors:
         say(f"  {f.resource or 'not known'}  {f.factor:.3f}  ({counted(f.count, 'pair')})")
-    say(f"with them, on the same pairs: {_agreement_text(found.after)}")
+    say(f"with them, on the same pairs: {_agreement_text(fit.after)}")
 
 
-def _agreement_text(found: Agreement) -> str:
-    ranks = "" if found.spearman is None else f", Spearman {found.spearman:.2f}"
-    return f"median measured / predicted {found.ratio:.2f}, median error {100 * found.error:.0f} %{ranks}"
+def _agreement_text(agreement: Agreement) -> str:
+    ranks = "" if agreement.spearman is None else f", Spearman {agreement.spearman:.2f}"
+    return f"median measured / predicted {agreement.ratio:.2f}, median error {100 * agreement.error:.0f} %{ranks}"

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, On, Shapes, TargetName, named_values, shipped_tasks
+from app.commands.options import Json, KernelFile, On, Shapes, TargetName, TunableValues, shipped_tasks, tunables_of
 from app.screen import emit, say
 
-KernelFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="The kernel: one .hip, .py (Triton) or .s file with its launch plan; FILE.py:NAME names one in it.",
-        show_default=False,
-    ),
-]
 ForTask = Annotated[
     str,
     typer.Option(
         "--task", help="A task's name or the path of its folder.", show_default=False, autocompletion=shipped_tasks
     ),
-]
-
-
-Choices = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Round matrix instructions as the hardware does; slower.")]
 Whole = Annotated[
@@ -63,7 +49,7 @@ def command(
     target: TargetName = "mi300x",
     on: On = "lab",
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,
-    set_: Choices = None,
+    set_: TunableValues = None,
     exact: Exact = False,
     shape: Shapes = None,
     whole: Whole = False,
@@ -90,7 +76,7 @@ def command(
         seed=seed,
         tunables=chosen,
         shapes=shape or (),
-        whole=whole or whole_seconds > 0,
+        is_whole=whole or whole_seconds > 0,
         whole_s=whole_seconds,
         exact=exact,
         keep=keep,
@@ -106,8 +92,3 @@ def command(
             say(f"\n{text}.")
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
-
-
-def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
-    """Parse the choices of `--set NAME=VALUE`; UsageError for another form."""
-    return named_values(pairs, int, "--set takes NAME=VALUE with a whole number")

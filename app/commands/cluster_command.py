@@ -34,11 +34,11 @@ def command(address: Address = None, release: Release = False, json: Json = Fals
 
     link = cluster_link(load_settings(), checked_cluster(f"ray:{address}" if address else "ray"))
     if release:
-        found = link.release()
+        released = link.release()
         if json:
-            emit({"released": found})
+            emit({"released": released})
         else:
-            note("kernel-scientist: the stations are ended" if found else "kernel-scientist: there are no stations")
+            note("kernel-scientist: the stations are ended" if released else "kernel-scientist: there are no stations")
         return
     state = link.state()
     if json:
@@ -48,11 +48,11 @@ def command(address: Address = None, release: Release = False, json: Json = Fals
 
 
 def _show(nodes: list[dict[str, Any]], work: dict[str, Any]) -> None:
-    named = {node["id"]: f"{node['name']} ({node['id'][:8]})" for node in nodes}
+    node_names = {node["id"]: f"{node['name']} ({node['id'][:8]})" for node in nodes}
     rows = []
     for node in nodes:
         declared = ", ".join(f"{name} {count:g}" for name, count in sorted(node["resources"].items()))
-        rows.append([named[node["id"]], "alive" if node["is_alive"] else "gone", declared or "nothing"])
+        rows.append([node_names[node["id"]], "alive" if node["is_alive"] else "gone", declared or "nothing"])
     table(["node", "state", "declares"], rows)
     if work["stations"]:
         say("")
@@ -60,14 +60,14 @@ def _show(nodes: list[dict[str, Any]], work: dict[str, Any]) -> None:
             ["node", "station", "state", "answered", "for run", "device or fault"],
             [
                 [
-                    named.get(each["node"], each["node"][:8]),
-                    each["slot"],
-                    each["state"],
-                    str(each["answered"]),
-                    each["run"],
-                    each["why"] or each["place"],
+                    node_names.get(station["node"], station["node"][:8]),
+                    station["slot"],
+                    station["state"],
+                    str(station["answered"]),
+                    station["run"],
+                    station["why"] or station["place"],
                 ]
-                for each in work["stations"]
+                for station in work["stations"]
             ],
             right=[3],
         )

@@ -26,8 +26,8 @@ def command(
     if shell not in SHELLS:
         raise UsageError(f"there are scripts for {', '.join(SHELLS)}, not for {shell!r}")
     script = get_completion_script(prog_name=NAME, complete_var=VARIABLE, shell=shell)
-    place = Path(sys.executable).with_name(NAME)  # which a shell need not have on its path
-    program = shlex.quote(str(place if place.exists() else Path(sys.argv[0]).absolute()))
+    launcher = Path(sys.executable).with_name(NAME)  # which a shell need not have on its path
+    program = shlex.quote(str(launcher if launcher.exists() else Path(sys.argv[0]).absolute()))
     for before in ("complete_bash $1 ", f"complete_zsh {NAME}", f"(commandline -cp) {NAME}"):
         script = script.replace(before, f"{before.split(' ')[0]}{' -cp) ' if 'cp)' in before else ' '}{program} ")
     sys.stdout.write(f"{script}\n")

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from app.commands.options import Json, Quiet, Trace
+from app.commands.options import Generations, Json, Quiet, RunSeed, Trace
 from app.commands.run import drive, finish
 from app.screen import note, say
 
@@ -15,11 +11,7 @@ SMALL = {"tunings": 12}  # enough to find a good choice, and the demo ends in mi
 
 
 def command(
-    generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
-    trace: Trace = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    generations: Generations = 3, seed: RunSeed = 0, trace: Trace = False, quiet: Quiet = False, json: Json = False
 ) -> None:
     """Make a softmax kernel for the MI300X faster, on this machine, without a model and without a GPU."""
     from app.run_request import RunRequest

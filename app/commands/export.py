@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.commands.check import Choices, tunables_of
-from app.commands.options import Json, On, known_runs
+from app.commands.options import Json, On, TunableValues, known_runs, tunables_of
 from app.screen import emit, say
 from records.errors import UsageError
 from records.quantity import counted
@@ -75,7 +74,7 @@ def command(
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Of a file: ask for no verdict first.")] = False,
     backward: BackwardKernel = "",
     backward_task: BackwardTask = "",
-    set_: Choices = None,
+    set_: TunableValues = None,
     out: Place = None,
     force: Annotated[bool, typer.Option("--force", help="Write over files of an earlier export.")] = False,
     json: Json = False,
@@ -94,20 +93,21 @@ def command(
     if dataset and as_ != "file":
         raise UsageError("a dataset has one form: leave --as or --dataset out")
     if dataset or as_ == "file":
-        told, line = _of_run(settings, kernel, dataset, out, force)
+        answer, line = _export_of_run(settings, kernel, dataset, out, force)
     else:
         chosen = tunables_of(set_ or [])
-        first = _Chosen(kernel, _Given(Path(kernel), task, target, on, chosen, unchecked) if is_file else None)
+        file = _KernelFile(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
+        first = _KernelChoice(kernel, file)
         second = None
         if backward:
-            given = _Given(Path(backward), backward_task, target, on, {}, unchecked) if backward_task else None
-            second = _Chosen(backward, given)
-        told, line = _for_elsewhere(settings, first, second, as_, out, force)
-    emit(told) if json else say(line)
+            file = _KernelFile(Path(backward), backward_task, target, on, {}, unchecked) if backward_task else None
+            second = _KernelChoice(backward, file)
+        answer, line = _export_for_elsewhere(settings, first, second, as_, out, force)
+    emit(answer) if json else say(line)
 
 
 @dataclass(frozen=True)
-class _Given:
+class _KernelFile:
     """A kernel file with the options that it needs."""
 
     path: Path
@@ -119,23 +119,23 @@ class _Given:
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _KernelChoice:
     """A run by its name, or a file with its options."""
 
     name: str
-    given: _Given | None
+    file: _KernelFile | None
 
-    def on(self, target: str) -> _Chosen:
+    def on(self, target: str) -> _KernelChoice:
         """Return the same for this GPU, which a run has for itself."""
-        return self if self.given is None else replace(self, given=replace(self.given, target=target))
+        return self if self.file is None else replace(self, file=replace(self.file, target=target))
 
     def kernel(self, settings: Settings) -> ExportedKernel:
         """Return the kernel; a file's after the verdict on it."""
         from app.exporting import kernel_of_file, kernel_of_run
 
-        if (given := self.given) is None:
+        if (file := self.file) is None:
             return kernel_of_run(settings, self.name)
-        words = (given.path, given.task, given.target, given.on, given.tunables, given.unchecked)
+        words = (file.path, file.task, file.target, file.on, file.tunables, file.unchecked)
         return kernel_of_file(settings, *words)
 
 
@@ -146,37 +146,44 @@ def _check_backward(backward: str, task: str, form: ChosenForm) -> None:
     if task and not backward:
         raise UsageError("--backward-task is of a file: name the file with --backward")
     if backward and Path(backward).is_file() != bool(task):
-        said = f"name the task that {backward} is for: --backward-task NAME"
-        raise UsageError(f"{backward} is no file here: leave --backward-task out" if task else said)
+        missing = f"name the task that {backward} is for: --backward-task NAME"
+        raise UsageError(f"{backward} is no file here: leave --backward-task out" if task else missing)
 
 
-def _for_elsewhere(
-    settings: Settings, first: _Chosen, second: _Chosen | None, form: ExportForm, out: str | None, force: bool
+def _export_for_elsewhere(
+    settings: Settings,
+    first: _KernelChoice,
+    second: _KernelChoice | None,
+    form: ExportForm,
+    out: str | None,
+    force: bool,
 ) -> tuple[dict[str, Any], str]:
     """Write the kernel with its host half, and with that of its backward kernel; return an answer and a line."""
     from app.exporting import files_of, write_new
 
     kernel = first.kernel(settings)
     backward = second.on(kernel.target).kernel(settings) if second else None
-    place, files, line = files_of(settings, kernel, form, out, backward)
+    path, files, line = files_of(settings, kernel, form, out, backward)
     write_new(files, force)
-    return {"path": str(place), "form": form, "files": [str(path) for path in files]}, f"{place}: {line}"
+    return {"path": str(path), "form": form, "files": [str(path) for path in files]}, f"{path}: {line}"
 
 
-def _of_run(settings: Settings, name: str, dataset: bool, out: str | None, force: bool) -> tuple[dict[str, Any], str]:
+def _export_of_run(
+    settings: Settings, name: str, dataset: bool, out: str | None, force: bool
+) -> tuple[dict[str, Any], str]:
     """Write the best kernel's file or the dataset; return an answer and a line."""
     from app.wiring import find_run, open_records
     from exports.place import place_of, refuse_there
 
     ledger, artefacts = open_records(settings, create=False)
     with ledger:
-        found = find_run(ledger, name)
+        run = find_run(ledger, name)
         write, default = (_dataset, "dataset.jsonl") if dataset else (_kernel, "best.hip")
-        place = None if out is None else place_of(out, Path(default), "--dataset" if dataset else "export")
-        if place is not None:
-            refuse_there([place], force)
-        told, line = write(settings, ledger, artefacts, found, place)
-    return {"run_id": found.id, **told}, line
+        path = None if out is None else place_of(out, Path(default), "--dataset" if dataset else "export")
+        if path is not None:
+            refuse_there([path], force)
+        answer, line = write(settings, ledger, artefacts, run, path)
+    return {"run_id": run.id, **answer}, line
 
 
 def _kernel(
@@ -202,9 +209,9 @@ def _dataset(
 
     examples = examples_of(settings, ledger, artefacts, run)
     if out is None and settings.langsmith_api_key is not None:
-        where, added = send(settings, run, examples)
-        return {"dataset": where, "examples": len(examples), "added": added}, (
-            f"{where}: {counted(len(examples), 'example')}, {added} of them new"
+        address, added = send(settings, run, examples)
+        return {"dataset": address, "examples": len(examples), "added": added}, (
+            f"{address}: {counted(len(examples), 'example')}, {added} of them new"
         )
     path = out or settings.runs_folder / run.id / "dataset.jsonl"
     write_text(path, lines_of(examples).decode())

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.check import KernelFile, tunables_of
-from app.commands.options import Json, TargetName, shipped_tasks
+from app.commands.options import Json, KernelFile, TargetName, TunableValues, shipped_tasks, tunables_of
 from app.screen import emit, say, table
 from records.errors import UsageError
 from records.quantity import counted
@@ -33,10 +32,7 @@ def command(
     task: ForTask = "",
     target: TargetName = "mi300x",
     kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times."),
-    ] = None,
+    set_: TunableValues = None,
     json: Json = False,
 ) -> None:
     """Compile one kernel and print its instructions under their source lines; exit 1 if it does not compile."""
@@ -51,15 +47,15 @@ def command(
         compilations, resources = _compiled(source, task, target, chosen)
     except PlanError as error:
         _refuse(file.name, source, [Finding("compile_error", str(error), line=error.line)], json)
-    if refused := [f for made in compilations if not made.ok for f in made.findings]:
+    if refused := [f for compilation in compilations if not compilation.ok for f in compilation.findings]:
         _refuse(file.name, source, refused, json)
-    names = {k.symbol: k.name for made in compilations for k in made.kernels}
+    names = {k.symbol: k.name for compilation in compilations for k in compilation.kernels}
     if kernel and kernel not in (*names, *names.values()):
         raise UsageError(f"{file} has no kernel {kernel!r}; it has {', '.join(sorted(set(names.values())))}")
     listings = {
         names[symbol]: rows
-        for made in compilations
-        for symbol, rows in annotate(made.listing, SOURCE_NAMES[language]).items()
+        for compilation in compilations
+        for symbol, rows in annotate(compilation.listing, SOURCE_NAMES[language]).items()
         if symbol in names and kernel in ("", symbol, names[symbol])
     }
     if json:
@@ -83,7 +79,7 @@ def _compiled(
     settings = load_settings()
     if language_of(source) != "hip":
         compilations = guest_compilations(settings, target, source, task, chosen)
-        return compilations, {r.kernel: r for made in compilations for r in made.resources}
+        return compilations, {r.kernel: r for compilation in compilations for r in compilation.resources}
     candidate = parse(source)
     values = {**candidate.defaults(), **chosen}
     compilation = make_compiler(settings, target).compile(candidate, values)
@@ -183,8 +179,8 @@ def _print_listing(rows: Sequence[Instruction], lines: Sequence[str]) -> None:
     before = -1
     for row in rows:
         if row.line != before:
-            said = lines[row.line - 1].strip() if 0 < row.line <= len(lines) else "(no source line)"
-            say(f"\n{row.line or '-':>5} | {said}")
+            statement = lines[row.line - 1].strip() if 0 < row.line <= len(lines) else "(no source line)"
+            say(f"\n{row.line or '-':>5} | {statement}")
             before = row.line
         bars = "|" * min(row.depth, 4)
         if row.label:

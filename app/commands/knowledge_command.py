@@ -44,16 +44,16 @@ def add(
 
     store = _store()
     with TemporaryDirectory(prefix="kernel-scientist-") as folder:
-        named = [_fetched(path, Path(folder)) if is_address(path) else path for path in paths]
-        found = store.add(named, Citation(title, source, licence, arch), report=None if json else _progress())
+        sources = [_fetched(path, Path(folder)) if is_address(path) else path for path in paths]
+        added = store.add(sources, Citation(title, source, licence, arch), report=None if json else _progress())
     buy(store, is_asked=False)
     if json:
-        emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in found])
-    elif len(found) > 1:
-        counts = Counter(a.status for a in found)
+        emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in added])
+    elif len(added) > 1:
+        counts = Counter(a.status for a in added)
         say(", ".join(f"{counts[status]} {status}" for status in sorted(counts)))
-    elif found[0].status == "unchanged":
-        _say_added(found[0])
+    elif added[0].status == "unchanged":
+        _say_added(added[0])
 
 
 def _fetched(address: str, folder: Path) -> DocumentFile:
@@ -78,9 +78,9 @@ def _progress() -> Callable[[Added], None]:
             first.append(added)
             return
         is_alone = False
-        for one in (*first, added):
-            if one.status != "unchanged":
-                _say_added(one)
+        for document in (*first, added):
+            if document.status != "unchanged":
+                _say_added(document)
         first.clear()
 
     return report
@@ -90,7 +90,7 @@ def _say_added(added: Added) -> None:
     if added.status == "skipped":
         note(f"skipped   {added.why}")
     else:
-        say(f"{added.status:9} {added.id}  {_shown(added.title)} ({counted(added.chunks, 'passage')})")
+        say(f"{added.status:9} {added.id}  {_clipped(added.title)} ({counted(added.chunks, 'passage')})")
 
 
 @app.command("list")
@@ -119,14 +119,14 @@ def list_(
         return
     table(
         ["id", "title", "passages", "for", "licence", "place"],
-        [[d.id, _shown(d.title), str(d.chunks), d.arch or "any GPU", _shown(d.licence), d.uri] for d in documents],
+        [[d.id, _clipped(d.title), str(d.chunks), d.arch or "any GPU", _clipped(d.licence), d.uri] for d in documents],
         right=[2],
     )
 
 
 @app.command()
 def remove(
-    wanted: Annotated[
+    document_id: Annotated[
         str,
         typer.Argument(
             metavar="ID|PATTERN",
@@ -137,23 +137,23 @@ def remove(
     json: Json = False,
 ) -> None:
     """Take documents out."""
-    documents = _store(shipped=True).remove(wanted)
+    documents = _store(shipped=True).remove(document_id)
     if json:
         emit([{"id": d.id, "title": d.title} for d in documents])
     else:
         for document in documents:
-            say(f"removed {document.id}  {_shown(document.title)}")
+            say(f"removed {document.id}  {_clipped(document.title)}")
 
 
 @app.command()
 def check(json: Json = False) -> None:
     """Look for faults of the store; exit 1 where there is one."""
-    found = _store().check()
+    problems = _store().check()
     if json:
-        emit(found)
+        emit(problems)
     else:
-        say("\n".join(found) or "the knowledge store is sound")
-    if found:
+        say("\n".join(problems) or "the knowledge store is sound")
+    if problems:
         raise typer.Exit(1)
 
 
@@ -189,8 +189,8 @@ def search(
         fields = ("score", "passage", "document", "title", "section", "text", "source", "licence")
         emit([{name: getattr(h, name) for name in fields} for h in hits])
     for number, hit in enumerate([] if json else hits, 1):
-        text = _shown(" ".join(hit.text.split()), WIDTH)
-        say(f"{number}. {_named(hit.title, hit.section)}\n   {text}\n   {_shown(hit.source, WIDTH)}")
+        text = _clipped(" ".join(hit.text.split()), WIDTH)
+        say(f"{number}. {_section_title(hit.title, hit.section)}\n   {text}\n   {_clipped(hit.source, WIDTH)}")
     if not hits:
         if not json:
             say("nothing was found")
@@ -226,13 +226,13 @@ def stats(
     if not rows:
         say("no experiment has read a passage yet: the playbook reads none; a model does (`run --author llm`)")
         return
-    whole = together(uses)
+    total = together(uses)
     table(
         ["id", "title", "experiments", "cited", "accepted", "gain, %", "repaired"],
         [
-            [r.key, _named(r.title, r.section), str(r.experiments), str(r.cited),
+            [r.key, _section_title(r.title, r.section), str(r.experiments), str(r.cited),
              r.accepted.text, _gain(r), r.repaired.text]
-            for r in [*rows, *([whole] if whole else [])]
+            for r in [*rows, *([total] if total else [])]
         ],
         right=[2, 3],
     )  # fmt: skip
@@ -240,13 +240,13 @@ def stats(
     say("Gain: of accepted experiments, over the parent. Repaired: drafts that got further after a repair had read it.")
 
 
-def _shown(text: str, most: int = NAME_WIDTH) -> str:
+def _clipped(text: str, most: int = NAME_WIDTH) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def _named(title: str, section: str) -> str:
+def _section_title(title: str, section: str) -> str:
     inside = section.removeprefix(title).removeprefix(" > ")
-    return f"{_shown(title)}: {_shown(inside)}" if inside else _shown(title)
+    return f"{_clipped(title)}: {_clipped(inside)}" if inside else _clipped(title)
 
 
 def _gain(row: UseRow) -> str:

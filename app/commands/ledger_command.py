@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, known_runs
+from app.commands.options import Json, RunIds
 from app.screen import emit, say, table
 from records.quantity import counted
 
@@ -22,12 +22,7 @@ def main() -> None:
 
 @app.command()
 def copy(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...", help="Ids, or their beginnings.", show_default=False, autocompletion=known_runs
-        ),
-    ],
+    runs: RunIds,
     to: Annotated[
         str,
         typer.Option(
@@ -50,16 +45,17 @@ def copy(
     with ExitStack() as opened:
         source = open_records(settings, create=False)
         opened.enter_context(source[0])
-        found = list(dict.fromkeys(find_run(source[0], name).id for name in runs))
+        run_ids = list(dict.fromkeys(find_run(source[0], name).id for name in runs))
         target = open_place(to)
         opened.enter_context(target[0])
-        copies = {run_id: copy_run(source, target, run_id) for run_id in found}
-        places = source[0].engine.place, target[0].engine.place
+        copies = {run_id: copy_run(source, target, run_id) for run_id in run_ids}
+        origin, destination = source[0].engine.place, target[0].engine.place
     if json:
-        emit({"from": places[0], "to": places[1], "runs": {r: [asdict(c) for c in made] for r, made in copies.items()}})
+        copied = {run_id: [asdict(copy) for copy in tables] for run_id, tables in copies.items()}
+        emit({"from": origin, "to": destination, "runs": copied})
         return
-    for run_id, made in copies.items():
-        say(f"run {run_id}: from {places[0]} to {places[1]}")
-        rows = [[c.table, str(c.rows), str(c.known or ""), c.digest[:SHOWN]] for c in made]
+    for run_id, tables in copies.items():
+        say(f"run {run_id}: from {origin} to {destination}")
+        rows = [[c.table, str(c.rows), str(c.known or ""), c.digest[:SHOWN]] for c in tables]
         table(["", "rows", "known there", "SHA-256, equal on both sides"], rows, right=[1, 2])
     say(f"{counted(len(copies), 'run')} copied; go on there with: kernel-scientist resume RUN")

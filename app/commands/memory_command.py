@@ -33,25 +33,25 @@ def list_(
     json: Json = False,
 ) -> None:
     """List what is remembered, oldest first, with its provenance."""
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
-        found = [_row(settings, ledger, r) for r in ledger.recollections() if task in (None, r.task)]
+        remembered = [_row(settings, ledger, r) for r in ledger.recollections() if task in (None, r.task)]
     if json:
-        emit(found)
+        emit(remembered)
         return
-    if not found:
+    if not remembered:
         of = f"runs of the task {task}" if task else f"the runs in {settings.runs_folder}"
         say(f"nothing is remembered of {of}; a run that gains leaves its winner and the lessons that were shown")
         return
     columns = ("kind", "task", "target", "run", "kernel", "at", "state", "text")
-    rows = [[r["key"][:SHOWN], *(str(r[name]) for name in columns)] for r in found]
+    rows = [[r["key"][:SHOWN], *(str(r[name]) for name in columns)] for r in remembered]
     table(["key", *columns], [[*row[:6], row[6][:10], *row[7:]] for row in rows])
 
 
 @app.command()
 def show(key: Key, json: Json = False) -> None:
     """Show one recollection whole, with the task's digest and the reason where it was withdrawn."""
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
         row = _row(settings, ledger, ledger.recollection(key))
     if json:
@@ -68,28 +68,28 @@ def withdraw(
     json: Json = False,
 ) -> None:
     """Tell no later run of it; a run that began with it keeps what it was told."""
-    _, ledger = _opened()
+    _, ledger = _open_ledger()
     with ledger:
-        found = ledger.recollection(key)
-        ledger.withdraw(found.key, f"{datetime.now(UTC):%Y-%m-%d}: {' '.join(reason.split()) or 'no reason given'}")
-    _said(found, "withdrawn", json)
+        memory = ledger.recollection(key)
+        ledger.withdraw(memory.key, f"{datetime.now(UTC):%Y-%m-%d}: {' '.join(reason.split()) or 'no reason given'}")
+    _print_state(memory, "withdrawn", json)
 
 
 @app.command()
 def restore(key: Key, json: Json = False) -> None:
     """Take a withdrawal back."""
-    _, ledger = _opened()
+    _, ledger = _open_ledger()
     with ledger:
-        found = ledger.recollection(key)
-        ledger.withdraw(found.key, "")
-    _said(found, "restored", json)
+        memory = ledger.recollection(key)
+        ledger.withdraw(memory.key, "")
+    _print_state(memory, "restored", json)
 
 
-def _said(found: Recollection, word: str, json: bool) -> None:
+def _print_state(memory: Recollection, word: str, json: bool) -> None:
     if json:
-        emit({"key": found.key, "state": word})
+        emit({"key": memory.key, "state": word})
     else:
-        say(f"{word} {found.key[:SHOWN]}: {found.kind}, kernel {found.attempt_id} of run {found.run_id}")
+        say(f"{word} {memory.key[:SHOWN]}: {memory.kind}, kernel {memory.attempt_id} of run {memory.run_id}")
 
 
 def _row(settings: Settings, ledger: Ledger, r: Recollection) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _row(settings: Settings, ledger: Ledger, r: Recollection) -> dict[str, Any]:
     }
 
 
-def _opened() -> tuple[Settings, Ledger]:
+def _open_ledger() -> tuple[Settings, Ledger]:
     from app.settings import load_settings
     from app.wiring import open_records
 

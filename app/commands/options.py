@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -26,22 +27,22 @@ def known_runs() -> list[str]:
 
     try:
         folder = load_settings().runs_folder
-        found = sorted((path.parent.name for path in folder.glob("*/events.jsonl")), reverse=True)
+        run_ids = sorted((path.parent.name for path in folder.glob("*/events.jsonl")), reverse=True)
     except (ScientistError, OSError):
         return []
-    return ["last", *found]
+    return ["last", *run_ids]
 
 
 def named_values(pairs: Sequence[str], kind: Callable[[str], Value], form: str) -> dict[str, Value]:
     """Parse the values of options that are `NAME=VALUE`; UsageError with the form for a word that is none."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
         try:
-            found[name.strip()] = kind(value)
+            values[name.strip()] = kind(value)
         except ValueError:
             raise UsageError(f"{form}, not {pair!r}") from None
-    return found
+    return values
 
 
 def limit_values(pairs: Sequence[str]) -> dict[str, float]:
@@ -49,13 +50,20 @@ def limit_values(pairs: Sequence[str]) -> dict[str, float]:
     return named_values(pairs, float, "--limit takes NAME=VALUE with a number")
 
 
+def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
+    """Parse the choices of `--set NAME=VALUE`; UsageError for another form."""
+    return named_values(pairs, int, "--set takes NAME=VALUE with a whole number")
+
+
 def seconds_of(text: str | float) -> float:
     """Seconds of a time such as 90, 90s, 15m, 8h or 2d; BadParameter for another text."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(text).strip())
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(text).strip())
+    if match is None:
         raise typer.BadParameter(f"a time is a number with s, m, h or d behind it, such as 8h, not {text!r}")
-    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
 
+
+optional = partial(typer.Option, show_default=False)  # None, its default, says that it was not given
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]
 TargetName = Annotated[str, typer.Option("--target", help="The GPU to optimise for, such as mi300x or h200.")]
@@ -76,12 +84,22 @@ TaskName = Annotated[
         autocompletion=shipped_tasks,
     ),
 ]
+KernelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="The kernel: one .hip, .py (Triton) or .s file with its launch plan; FILE.py:NAME names one in it.",
+        show_default=False,
+    ),
+]
+TunableValues = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")
+]
 Isolation = Annotated[
     str | None,
-    typer.Option(
+    optional(
         "--isolation",
         metavar="strict|limits",
-        show_default=False,
         help="strict, the default, refuses a machine that cannot keep files and network from kernels; limits does not.",
     ),
 ]
@@ -98,32 +116,24 @@ Starts = Annotated[
     ),
 ]
 Ablations = Annotated[
-    int | None,
-    typer.Option(
-        "--ablations", min=0, max=1, show_default=False, help="0: ask for no cause of a gain; 1, the default: undo it."
-    ),
+    int | None, optional("--ablations", min=0, max=1, help="0: ask for no cause of a gain; 1, the default: undo it.")
 ]
 Explorations = Annotated[
     int | None,
-    typer.Option(
+    optional(
         "--explorations",
         min=0,
-        show_default=False,
         help="Estimates for known changes of a kernel and its tunables together; 24 when not given, 0: none.",
     ),
 ]
 Tunings = Annotated[
-    int | None,
-    typer.Option(
-        "--tunings", min=1, show_default=False, help="Choices of tunables estimated for a kernel; 24 when not given."
-    ),
+    int | None, optional("--tunings", min=1, help="Choices of tunables estimated for a kernel; 24 when not given.")
 ]
 Search = Annotated[
     str | None,
-    typer.Option(
+    optional(
         "--search",
         metavar="NAME",
-        show_default=False,
         help="A published search in place of the default one: paper, fsr or seki; other options still count.",
     ),
 ]
@@ -137,69 +147,55 @@ LimitValues = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    typer.Option(
+    optional(
         "--budget-usd",
         min=0,
-        show_default=False,
         help="Stop before the model costs more; KERNEL_SCIENTIST_BUDGET_USD, or 5, when not given.",
     ),
 ]
 MaxTokens = Annotated[
-    int | None,
-    typer.Option("--max-tokens", min=0, show_default=False, help="End before prompts and answers have more tokens."),
+    int | None, optional("--max-tokens", min=0, help="End before prompts and answers have more tokens.")
 ]
-MaxCalls = Annotated[
-    int | None, typer.Option("--max-calls", min=0, show_default=False, help="End before more requests to the model.")
-]
+MaxCalls = Annotated[int | None, optional("--max-calls", min=0, help="End before more requests to the model.")]
 MaxEvaluations = Annotated[
     int | None,
-    typer.Option(
+    optional(
         "--max-evaluations",
         min=0,
-        show_default=False,
         help="End after so many compilations, estimates, verifications and benchmarks; a tenth is kept to verify.",
     ),
 ]
 MaxGpuSeconds = Annotated[
-    float | None,
-    typer.Option(
-        "--max-gpu-seconds", min=0, show_default=False, help="End after so long on a GPU; a tenth is kept to verify."
-    ),
+    float | None, optional("--max-gpu-seconds", min=0, help="End after so long on a GPU; a tenth is kept to verify.")
 ]
 MaxWallSeconds = Annotated[
     float | None,
-    typer.Option(
+    optional(
         "--max-wall-seconds",
         metavar="TIME",
         parser=seconds_of,
-        show_default=False,
         help="End after so long, as 3600, 90m or 8h; a tenth, 10 minutes at most, is kept to verify.",
     ),
 ]
 NoSeeds = Annotated[bool, typer.Option("--no-seeds", help="Begin with the kernels of --from alone.")]
 AuthorName = Annotated[
-    str | None,
-    typer.Option(
-        "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False
-    ),
+    str | None, optional("--author", help="llm or playbook; llm when a model is configured, else playbook.")
 ]
 Tries = Annotated[
     int | None,
-    typer.Option(
+    optional(
         "--tries",
         min=0,
         max=12,
-        show_default=False,
         help="Kernels a model may check in an experiment; 0 is without tools. KERNEL_SCIENTIST_TRIES, or 4.",
     ),
 ]
 MemoryTokens = Annotated[
     int | None,
-    typer.Option(
+    optional(
         "--memory",
         metavar="TOKENS",
         min=0,
-        show_default=False,
         help="Most tokens of a prompt for findings of earlier runs, 600; 0: none are told, and this run leaves none.",
     ),
 ]
@@ -225,6 +221,12 @@ RunId = Annotated[
         autocompletion=known_runs,
     ),
 ]
+RunIds = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN...", help="Ids, or their beginnings.", show_default=False, autocompletion=known_runs),
+]
+Generations = Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")]
+RunSeed = Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")]
 Trace = Annotated[bool, typer.Option("--trace", help="Send traces to LangSmith, with keys removed.")]
 Detach = Annotated[
     bool,

@@ -27,7 +27,7 @@ def command(
     with ledger:
         run = find_run(ledger, run_id)
         attempts = ledger.attempts(run.id)
-        known = {a.evaluation_key: e for a in attempts if (e := ledger.evaluation(a.evaluation_key))}
+        evaluations = {a.evaluation_key: e for a in attempts if (e := ledger.evaluation(a.evaluation_key))}
         rows = [
             {
                 "task": run.task,
@@ -40,7 +40,7 @@ def command(
                 "better_source": artefacts.text(pair.better.source),
                 "worse_source": artefacts.text(pair.worse.source),
             }
-            for pair in preferences(attempts, known)
+            for pair in preferences(attempts, evaluations)
         ]
         text = "".join(f"{plain_json.dumps(row)}\n" for row in rows)
     write_whole(out, text.encode(), is_public=True)

@@ -26,9 +26,9 @@ def command(
     settings = load_settings()
     ledger, artefacts = open_records(settings, create=False)
     with ledger:
-        found = find_run(ledger, run)
-        path = publish(settings, ledger, artefacts, found, out or settings.runs_folder / found.id / "report.html")
+        record = find_run(ledger, run)
+        path = publish(settings, ledger, artefacts, record, out or settings.runs_folder / record.id / "report.html")
     if json:
-        emit({"run_id": found.id, "path": str(path)})
+        emit({"run_id": record.id, "path": str(path)})
     else:
         say(str(path))

@@ -17,6 +17,7 @@ from app.commands.options import (
     Detach,
     Explorations,
     FromMemory,
+    Generations,
     Isolation,
     Json,
     LimitValues,
@@ -30,6 +31,7 @@ from app.commands.options import (
     NoSeeds,
     On,
     Quiet,
+    RunSeed,
     Search,
     Shapes,
     Starts,
@@ -56,14 +58,14 @@ def command(
     target: TargetName = "mi300x",
     on: On = "auto",
     author: AuthorName = None,
-    generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 4,
+    generations: Generations = 4,
     budget_usd: Budget = None,
     max_tokens: MaxTokens = None,
     max_calls: MaxCalls = None,
     max_evaluations: MaxEvaluations = None,
     max_gpu_seconds: MaxGpuSeconds = None,
     max_wall_seconds: MaxWallSeconds = None,
-    seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
+    seed: RunSeed = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
     tunings: Tunings = None,
     start: Starts = None,
@@ -89,19 +91,19 @@ def command(
     from app.settings import load_settings, with_isolation
     from graph.schemes import limits_of_scheme
 
-    chosen = _given(
+    chosen = _without_none(
         generations=generations, picks=picks, tunings=tunings, tries=tries, ablations=ablations,
         explorations=explorations, memory_tokens=memory, dispatch=0 if no_dispatch else None,
     )  # fmt: skip
     limits = {**limits_of_scheme(search), **chosen, **limit_values(limit or [])}
     settings = with_isolation(load_settings(), isolation)
-    asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
+    choices = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
     most = Allowance(None, max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds).given()
-    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked, most=most)
+    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *choices, most=most)
     _begin(settings, request, isolation, trace=trace, detach=detach, quiet=quiet, json=json)
 
 
-def _given(**options: float | None) -> dict[str, float | None]:
+def _without_none(**options: float | None) -> dict[str, float | None]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -161,15 +163,15 @@ def drive(
         if chosen and run.author == "playbook"
         else ""
     )
-    where = run.on if ":" in run.on else f"the {run.on}"
+    bench = run.on if ":" in run.on else f"the {run.on}"
     session.context.ledger.add_run(run)  # before it is said that there is one, and how it can be resumed
     if not quiet:
-        tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
+        tell(f"run {run.id}: {run.task} for {run.target} on {bench}, author {run.author}{why}")
         for line in limit_lines(settings, session.context):
             tell(line)
     watcher = Watcher(run, session.context.ledger, json)
     try:
-        with stoppable(_told), nullcontext() if quiet else watcher.watching():
+        with stoppable(_note_stopping), nullcontext() if quiet else watcher.watching():
             return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
     except KeyboardInterrupt:
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
@@ -223,8 +225,8 @@ def _print(result: RunResult, session: Session) -> None:
     )
     say(f"spent        ${result.usd:.2f} in {counted(result.llm_calls, 'model call')}, {result.seconds:.0f} s")
     if session.is_waiting:
-        place = run.on.partition(":")[2]
-        say(f"answer with  python -m sandbox.worker --spool {place} --target {run.target}   (where the GPU is)")
+        spool = run.on.partition(":")[2]
+        say(f"answer with  python -m sandbox.worker --spool {spool} --target {run.target}   (where the GPU is)")
         say(f"resume with  kernel-scientist resume {run.id}")
     elif run.pause == "approval":
         say(f"approve with kernel-scientist resume {run.id}   (it asks; with --yes it starts what waits)")
@@ -237,12 +239,12 @@ def _time(session: Session, best: Best) -> list[str]:
     if best.time_kind != "predicted":
         return [f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean (measured)"]
     attempt = session.context.ledger.attempt(session.context.run.id, best.id)
-    made = session.context.ledger.evaluation(attempt.evaluation_key) if attempt else None
+    evaluation = session.context.ledger.evaluation(attempt.evaluation_key) if attempt else None
     head = f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean (predicted by the lab, not measured on a GPU)"
-    if made is None or not made.measurements or not made.measurements[0].bound_us:
+    if evaluation is None or not evaluation.measurements or not evaluation.measurements[0].bound_us:
         return [head]
-    stalls = stalls_text(made)
-    return [head, f"             {mean_text(made)}" + (f"; of it {stalls}" if stalls else "")]
+    stalls = stalls_text(evaluation)
+    return [head, f"             {mean_text(evaluation)}" + (f"; of it {stalls}" if stalls else "")]
 
 
 def _contrasts(session: Session, attempt_id: str) -> list[str]:
@@ -263,11 +265,11 @@ def _agreement(session: Session) -> list[str]:
     from records.agreement import agreement
 
     ledger, run = session.context.ledger, session.context.run
-    found = agreement(foretold(ledger, run, ledger.attempts(run.id)))
-    if found is None:
+    agreed = agreement(foretold(ledger, run, ledger.attempts(run.id)))
+    if agreed is None:
         return []
     return [
-        f"measured times are {found.ratio:.2f} of the predicted ones at the median of {counted(found.count, 'pair')}"
+        f"measured times are {agreed.ratio:.2f} of the predicted ones at the median of {counted(agreed.count, 'pair')}"
     ]
 
 
@@ -292,5 +294,5 @@ def _bound(session: Session, attempt_id: str) -> str:
     return f"; bound by {', '.join(bounds)}" if bounds else ""
 
 
-def _told() -> None:
+def _note_stopping() -> None:
     note("stopping after the steps in flight; once more to stop at once")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.options import Json, RunId, known_runs, shipped_tasks
+from app.commands.options import Json, RunId, RunIds, shipped_tasks
 from app.screen import emit, format_times, format_us, say, table
 from records.errors import NoRecords, UsageError
 
@@ -58,13 +58,13 @@ def list_(
         runs = [r for r in ledger.runs() if _is_wanted(r, task, target, begin)]
         states = ledger.states(runs)
         chosen = [run for run in runs if state in ("", states[run.id])]
-        found = [(run, states[run.id], summary(ledger, run, settings.runs_folder / run.id, 0.0)) for run in chosen]
+        rows = [(run, states[run.id], summary(ledger, run, settings.runs_folder / run.id, 0.0)) for run in chosen]
     if json:
-        emit([_run_json(*one) for one in found])
-    elif found:
+        emit([_run_json(*row) for row in rows])
+    elif rows:
         table(
             [*NAMES, "best", "", "x best seed", "x naive", "USD"],
-            [_cells(*one) for one in found],
+            [_cells(*row) for row in rows],
             right=[5, 6, 7, 9, 10, 11],
         )
     else:
@@ -77,52 +77,46 @@ def compare(left: RunId, right: RunId, json: Json = False) -> None:
     from app.session import summary
     from records.ranking import ratio_error, tie_text, ties
 
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
-        runs = [_found(ledger, name) for name in (left, right)]
+        runs = [_run_named(ledger, name) for name in (left, right)]
         results = [summary(ledger, run, settings.runs_folder / run.id, 0.0) for run in runs]
         states = ledger.states(runs)
-    told = [_run_json(run, states[run.id], result) for run, result in zip(runs, results, strict=True)]
+    sides = [_run_json(run, states[run.id], result) for run, result in zip(runs, results, strict=True)]
     first, second = (result.best for result in results)
-    same = all(told[0][name] == told[1][name] for name in ("task", "target", "time_kind"))
+    same = all(sides[0][name] == sides[1][name] for name in ("task", "target", "time_kind"))
     speedup = first.geomean_us / second.geomean_us if first and second and same and second.geomean_us else None
     if json:
         is_tie = None if speedup is None or first is None or second is None else ties(first, second)
-        emit({"left": told[0], "right": told[1], "speedup": speedup and round(speedup, 4), "is_tie": is_tie})
+        emit({"left": sides[0], "right": sides[1], "speedup": speedup and round(speedup, 4), "is_tie": is_tie})
         return
-    rows = [[name.replace("_", " "), *(_shown(name, each[name]) for each in told)] for name in told[0]]
+    rows = [[name.replace("_", " "), *(_field_text(name, side[name]) for side in sides)] for name in sides[0]]
     table(["", "left", "right"], rows)
     if speedup is None:
         say("\nthe best kernels cannot be compared: another task, GPU or kind of time, or none was verified")
     else:
+        kind = sides[0]["time_kind"]
         tie = f", {tie_text(ratio_error(first, second))}" if first and second and ties(first, second) else ""
-        say(f"\nthe right run's best kernel has {speedup:.3f} times the left one's speed ({told[0]['time_kind']}{tie})")
+        say(f"\nthe right run's best kernel has {speedup:.3f} times the left one's speed ({kind}{tie})")
 
 
 @app.command()
 def remove(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...", help="Ids, or their beginnings.", show_default=False, autocompletion=known_runs
-        ),
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    json: Json = False,
+    runs: RunIds, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False, json: Json = False
 ) -> None:
     """Remove runs with their records, files and what was paid for in them; this cannot be undone."""
     from postgres.shared_database import open_checkpoints
     from records.artefacts import path_of
 
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
-        found = list(dict.fromkeys(_found(ledger, name).id for name in runs))
+        run_ids = list(dict.fromkeys(_run_named(ledger, name).id for name in runs))
         at_work = [run.id for run in ledger.runs() if ledger.driver(run.id) is not None]
         if at_work:
             raise UsageError(f"{at_work[0]} is at work; runs can be removed when all have ended or were stopped")
-        if not yes and not typer.confirm(f"remove {', '.join(found)} for good?", default=False, err=True):
+        if not yes and not typer.confirm(f"remove {', '.join(run_ids)} for good?", default=False, err=True):
             raise typer.Exit(1)
-        for run_id in found:
+        for run_id in run_ids:
             for digest in ledger.remove(run_id):
                 path_of(settings.runs_folder / "artefacts", digest).unlink(missing_ok=True)
             shutil.rmtree(settings.runs_folder / run_id, ignore_errors=True)
@@ -132,9 +126,9 @@ def remove(
                     saver.delete_thread(run_id)
         ledger.shrink()
     if json:
-        emit({"removed": found})
+        emit({"removed": run_ids})
     else:
-        for run_id in found:
+        for run_id in run_ids:
             say(f"removed {run_id}")
 
 
@@ -144,13 +138,13 @@ def moment(text: str) -> datetime:
     if number.isdecimal() and unit in UNITS and int(number) < 10_000:
         return datetime.now(UTC) - timedelta(seconds=int(number) * UNITS[unit])
     try:
-        at = datetime.fromisoformat(text)
+        since = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(f"--since is a date such as 2026-11-22, or 12h, 3d, 2w; not {text!r}") from None
-    return at if at.tzinfo else at.astimezone()
+    return since if since.tzinfo else since.astimezone()
 
 
-def _opened() -> tuple[Settings, Ledger]:
+def _open_ledger() -> tuple[Settings, Ledger]:
     from app.settings import load_settings
     from app.wiring import open_records
 
@@ -158,7 +152,7 @@ def _opened() -> tuple[Settings, Ledger]:
     return settings, open_records(settings, create=False)[0]
 
 
-def _found(ledger: Ledger, name: str) -> Run:
+def _run_named(ledger: Ledger, name: str) -> Run:
     from app.wiring import find_run
 
     return find_run(ledger, name)
@@ -191,7 +185,7 @@ def _run_json(run: Run, state: RunState, result: RunResult) -> dict[str, Any]:
     }
 
 
-def _shown(name: str, value: Any) -> str:
+def _field_text(name: str, value: Any) -> str:
     if name == "geomean_us":
         return format_us(value)
     return format_times(value) if name.startswith("speedup") else "-" if value is None else str(value)

@@ -40,12 +40,12 @@ def command(
         else:
             at_work = [r for r in ledger.runs() if ledger.driver(r.id) is not None]
             chosen = at_work or [find_run(ledger, "last")]
-        found = [condition(settings, ledger, each) for each in chosen]
+        conditions = [condition(settings, ledger, record) for record in chosen]
     if json:
-        emit([asdict(each) for each in found] if run is None else asdict(found[0]))
+        emit([asdict(c) for c in conditions] if run is None else asdict(conditions[0]))
         return
-    for number, each in enumerate(found):
-        say(("\n" if number else "") + "\n".join(_lines(each)))
+    for number, c in enumerate(conditions):
+        say(("\n" if number else "") + "\n".join(_lines(c)))
 
 
 def _lines(c: Condition) -> list[str]:
@@ -72,8 +72,8 @@ def _lines(c: Condition) -> list[str]:
     budget = "" if c.budget_usd is None else f" of ${c.budget_usd:.2f}"
     lines.append(f"spent        ${c.usd:.2f}{budget} in {counted(c.llm_calls, 'model call')}")
     if c.shared:
-        who = ", ".join(f"{count} of {name}" for name, count in sorted(c.shared.items()))
-        lines.append(f"found        {counted(sum(c.shared.values()), 'verdict')} that other runs had paid for: {who}")
+        names = ", ".join(f"{count} of {name}" for name, count in sorted(c.shared.items()))
+        lines.append(f"found        {counted(sum(c.shared.values()), 'verdict')} that other runs had paid for: {names}")
     if c.state in ("paused", "stopped"):
         lines.append(f"resume with  kernel-scientist resume {c.run_id}")
     return lines

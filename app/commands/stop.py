@@ -23,14 +23,14 @@ def command(
     settings = load_settings()
     ledger, _ = open_records(settings, create=False)
     with ledger:
-        found = find_run(ledger, run)
-        has_ended = stop(ledger, found, wait)
-        status = ledger.run(found.id).status
+        record = find_run(ledger, run)
+        has_ended = stop(ledger, record, wait)
+        status = ledger.run(record.id).status
     if json:
-        emit({"run_id": found.id, "stopped": has_ended, "status": status})
+        emit({"run_id": record.id, "stopped": has_ended, "status": status})
     elif has_ended:
-        say(f"run {found.id} is {status}; resume with: kernel-scientist resume {found.id}")
+        say(f"run {record.id} is {status}; resume with: kernel-scientist resume {record.id}")
     else:
-        say(f"run {found.id} is still at its steps in flight; it pauses when they end")
+        say(f"run {record.id} is still at its steps in flight; it pauses when they end")
     if not has_ended:
         raise typer.Exit(1)

@@ -81,11 +81,11 @@ def _loaded(names: list[str] | None, target: str | None) -> list[Task]:
         return [open_task(settings, name) for name in names or task_names()]
     from sandbox.target import load_target
 
-    known = load_target(target).name
-    wanted = names or [name for name in task_names() if known in load_task(name).targets]
-    if not wanted:
-        raise UsageError(f"no shipped task is for {known}")
-    return [open_task(settings, name, known) for name in wanted]
+    gpu = load_target(target).name
+    chosen = names or [name for name in task_names() if gpu in load_task(name).targets]
+    if not chosen:
+        raise UsageError(f"no shipped task is for {gpu}")
+    return [open_task(settings, name, gpu) for name in chosen]
 
 
 def _row(name: str, text: str) -> None:
@@ -132,21 +132,21 @@ def _task_json(task: Task, target: str) -> dict[str, Any]:
 
 
 def _tensor_json(spec: TensorSpec) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape), "layout": spec.layout}
+    fields: dict[str, Any] = {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape), "layout": spec.layout}
     extra = {"strides": list(spec.strides), "optional": spec.optional, "initial": spec.initial}
-    return found | {name: value for name, value in extra.items() if value}
+    return fields | {name: value for name, value in extra.items() if value}
 
 
 def _lint(loaded: list[Task], json: bool) -> None:
     from tasks.linter import lint as problems_of
 
-    found = {task.name: list(problems_of(task)) for task in loaded}
+    problems_by_task = {task.name: list(problems_of(task)) for task in loaded}
     if json:
-        emit(found)
+        emit(problems_by_task)
     else:
-        for name, problems in found.items():
+        for name, problems in problems_by_task.items():
             say(f"{name}: {'sound' if not problems else ''}")
             for problem in problems:
                 say(f"  {problem}")
-    if any(found.values()):
+    if any(problems_by_task.values()):
         raise typer.Exit(1)

@@ -102,32 +102,32 @@ def command(
 
     folder = _folder_of(name, out)
     refuse_taken(folder)
-    place = _place(source)
+    import_place = _import_place(source)
     settings = load_settings()
-    if place.path.suffix in KERNELS:
-        said = (reference, _specs(input_), _sizes(size), output or [], _origin(place, licence, commit), golden)
-        _said(folder, *make_of_kernel(settings, KernelWish(name, place, *said), folder), json)
+    if import_place.path.suffix in KERNELS:
+        wish = (reference, _specs(input_), _sizes(size), output or [], _origin(import_place, licence, commit), golden)
+        _print_task(folder, *make_of_kernel(settings, KernelWish(name, import_place, *wish), folder), json)
         return
     if reference or output:
-        raise UsageError(f"--reference and --output are for HIP files, and {place.path} is none")
-    form = form_of(place)
-    found = form.gather(place)
-    origin = {"source": found.shown, "form": form.form, "licence": licence, "commit": commit}
+        raise UsageError(f"--reference and --output are for HIP files, and {import_place.path} is none")
+    form = form_of(import_place)
+    gathered = form.gather(import_place)
+    origin = {"source": gathered.shown, "form": form.form, "licence": licence, "commit": commit}
     request = {
-        **found.request(name, place.function, *_sized(input_, size)),
-        "origin": {**origin, "digest": found.digest},
+        **gathered.request(name, import_place.function, *_sized(input_, size)),
+        "origin": {**origin, "digest": gathered.digest},
         "gate": form.gate,
         "golden": golden,
     }
-    note(f"executing {found.path.name} once, confined: without network and without your files")
-    made = imported(request, task_cage(settings))
-    kept = {**found.copies, **({ARGUMENTS: dumps(made.arguments).encode()} if made.arguments else {})}
+    note(f"executing {gathered.path.name} once, confined: without network and without your files")
+    draft = imported(request, task_cage(settings))
+    extra = {**gathered.copies, **({ARGUMENTS: dumps(draft.arguments).encode()} if draft.arguments else {})}
     with whole_or_none(folder):
-        for file, content in {**made.files, **kept}.items():
+        for file, content in {**draft.files, **extra}.items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(content)
         task, notes = with_right_seed(settings, folder, open_sound_task(settings, str(folder.absolute())))
-    _said(folder, task, (*made.notes, *notes), json)
+    _print_task(folder, task, (*draft.notes, *notes), json)
 
 
 def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task, tuple[str, ...]]:
@@ -141,29 +141,29 @@ def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task,
     if sum(task.work(case)[0] for case in task.tests[:2]) > MOST_FLOPS:
         return task, ("the generated kernel was not checked: the smallest tests are too large for it",)
     note("checking the generated kernel on small cases")
-    told = list[str]()
+    notes = list[str]()
     for name in (NAIVE, WAVES):
         if not (folder / name).exists():
             continue
         try:
             fault = fault_on_small_cases(settings, (folder / name).read_text(), str(folder.absolute()), LAB)
         except MachineError as error:
-            return task, (*told, f"the generated kernel was not checked: {error}")
+            return task, (*notes, f"the generated kernel was not checked: {error}")
         if fault and name == NAIVE:
             (folder / WAVES).unlink(missing_ok=True)
         if fault:
             (folder / name).unlink()
-            what = "no seed: the generated kernel" if name == NAIVE else "the generated kernel of waves is left out: it"
-            told.append(f"{what} does not pass: {fault}")
-    return (open_sound_task(settings, str(folder.absolute())) if told else task), tuple(told)
+            head = "no seed: the generated kernel" if name == NAIVE else "the generated kernel of waves is left out: it"
+            notes.append(f"{head} does not pass: {fault}")
+    return (open_sound_task(settings, str(folder.absolute())) if notes else task), tuple(notes)
 
 
-def _origin(place: ImportPlace, licence: str, commit: str) -> dict[str, str]:
-    digest = sha256(place.head.encode()).hexdigest()
-    return {"source": place.path.name, "licence": licence, "commit": commit, "digest": digest}
+def _origin(source: ImportPlace, licence: str, commit: str) -> dict[str, str]:
+    digest = sha256(source.head.encode()).hexdigest()
+    return {"source": source.path.name, "licence": licence, "commit": commit, "digest": digest}
 
 
-def _said(folder: Path, task: Task, notes: tuple[str, ...], json: bool) -> None:
+def _print_task(folder: Path, task: Task, notes: tuple[str, ...], json: bool) -> None:
     if json:
         seeds = [p.name for p in task.seeds]
         emit({"folder": str(folder), "name": task.name, "notes": list(notes), "seeds": seeds})
@@ -191,19 +191,19 @@ def _show(folder: Path, task: Task, notes: tuple[str, ...]) -> None:
     say(f"{folder}: sound; next: kernel-scientist run {folder if folder.is_absolute() else f'./{folder}'}")
 
 
-def _place(source: str) -> ImportPlace:
+def _import_place(source: str) -> ImportPlace:
     from imports.readers import ImportPlace
 
     path, _, function = source.rpartition(":") if re.search(r":[A-Za-z_]\w*$", source) else (source, "", "")
-    found = Path(path)
-    if not found.is_file() and not found.is_dir():
-        why = "is no file" if found.exists() else "is not there"
-        raise UsageError(f"{found} {why}; --from takes FILE or FILE:FUNCTION")
-    return ImportPlace(found, function)
+    file = Path(path)
+    if not file.is_file() and not file.is_dir():
+        why = "is no file" if file.exists() else "is not there"
+        raise UsageError(f"{file} {why}; --from takes FILE or FILE:FUNCTION")
+    return ImportPlace(file, function)
 
 
 def _specs(texts: list[str] | None) -> Specs:
-    found = {}
+    specs = {}
     for text in texts or []:
         match = SPEC.fullmatch(text.strip())
         dims = [part.strip() for part in match[3].split(",")] if match else []
@@ -211,21 +211,21 @@ def _specs(texts: list[str] | None) -> Specs:
             raise UsageError(f"--input takes NAME=TYPE[DIM,...] such as x=f32[rows,cols], not {text[:80]!r}")
         if match[4] and match[2] not in WHOLE:
             raise UsageError(f"{match[1]} is {match[2]}, and only whole numbers ({', '.join(WHOLE)}) have a limit")
-        found[match[1]] = (match[2], dims, match[4] or "")
-    return found
+        specs[match[1]] = (match[2], dims, match[4] or "")
+    return specs
 
 
-def _sized(inputs: list[str] | None, given: list[str] | None) -> tuple[Specs, dict[str, int]]:
+def _sized(inputs: list[str] | None, size_options: list[str] | None) -> tuple[Specs, dict[str, int]]:
     """Both, where every dim has a size; a number is its own."""
     from tasks.expressions import evaluate, names_in
 
-    specs, sizes = _specs(inputs), _sizes(given)
+    specs, sizes = _specs(inputs), _sizes(size_options)
     dims = [dim for _, shape, limit in specs.values() for dim in (*shape, limit) if dim]
-    named = dict.fromkeys(name for dim in dims for name in sorted(names_in(dim)))
-    if missing := [dim for dim in named if dim not in sizes]:
+    sizes_named = dict.fromkeys(name for dim in dims for name in sorted(names_in(dim)))
+    if missing := [dim for dim in sizes_named if dim not in sizes]:
         raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")
-    if both := [name for name in specs if name in sizes]:
-        raise UsageError(f"the name {both[0]!r} stands for a size and for an input; rename one of them")
+    if ambiguous := [name for name in specs if name in sizes]:
+        raise UsageError(f"the name {ambiguous[0]!r} stands for a size and for an input; rename one of them")
     try:
         least = min((evaluate(dim, sizes) for dim in dims), default=1)
     except PlanError as error:
@@ -240,10 +240,10 @@ def _sized(inputs: list[str] | None, given: list[str] | None) -> tuple[Specs, di
 
 
 def _sizes(texts: list[str] | None) -> dict[str, int]:
-    found = {}
+    sizes = {}
     for part in (p for text in texts or [] for p in text.split(",")):
         name, _, value = part.partition("=")
         if not value.strip().isdigit() or not int(value):
             raise UsageError(f"--size takes DIM=N,... such as rows=4096,cols=1024, not {part[:80]!r}")
-        found[name.strip()] = int(value)
-    return found
+        sizes[name.strip()] = int(value)
+    return sizes

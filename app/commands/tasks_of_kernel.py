@@ -28,7 +28,7 @@ class KernelWish:
     """All that the user says of a HIP file."""
 
     name: str
-    place: ImportPlace
+    source: ImportPlace
     reference: str
     specs: Specs
     sizes: Mapping[str, int]
@@ -48,48 +48,48 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
     from imports.readers import text_of
     from sandbox.candidate.guessed_branches import guesses_said
 
-    path = wish.place.path
-    text, absent = with_headers(path, wish.place.head, text_of)
+    path = wish.source.path
+    text, absent = with_headers(path, wish.source.head, text_of)
     try:
-        found = _plan_of(wish, text)
+        plan = _plan_of(wish, text)
     except HostUnclear as error:
         raise UsageError(f"{path} cannot become a task: {error}") from None
-    place = _reference_place(wish)
-    function, names = parameters_of(str(place.path), place.head, place.function) if place else ("", [])
-    match = matched(found, names)
-    specs, shapeless = shapes_of(found, match, wish.specs)
-    _refuse_missing(path, found, place, [*match.missing, *shapeless], wish)
-    assert place is not None
+    reference = _reference_place(wish)
+    function, names = parameters_of(str(reference.path), reference.head, reference.function) if reference else ("", [])
+    match = matched(plan, names)
+    specs, shapeless = shapes_of(plan, match, wish.specs)
+    _refuse_missing(path, plan, reference, [*match.missing, *shapeless], wish)
+    assert reference is not None
     source = {
-        **request_of(found, match, specs, found.dims),
+        **request_of(plan, match, specs, plan.dims),
         "kind": "kernel",
-        "path": place.path.name,
-        "text": place.head,
+        "path": reference.path.name,
+        "text": reference.head,
     }
     request = {
         "name": wish.name,
         "title": wish.name.replace("_", " "),
-        "source": {**source, "function": function, "kernel": wish.place.head},
+        "source": {**source, "function": function, "kernel": wish.source.head},
         "origin": {**wish.origin, "form": "hip"},
         "gate": None,
         "golden": wish.is_golden,
     }
-    note(f"executing {place.path.name} once, confined: without network and without your files")
-    made = imported(request, task_cage(settings))
+    note(f"executing {reference.path.name} once, confined: without network and without your files")
+    draft = imported(request, task_cage(settings))
     with whole_or_none(folder):
-        said = _written(settings, folder, made, found, match, text, place)
+        changes = _write_folder(settings, folder, draft, plan, match, text, reference)
         task = open_sound_task(settings, str(folder.absolute()))
     notes = [f"{header} is not beside the file and is left out" for header in absent]
     guessed = guesses_said((folder / "seed.hip").read_text(encoding="utf-8"))
     notes += [f"seed.hip: {guessed}"] if guessed else []
-    notes += [f"taken as for the file's own sizes: {d}" for d in found.decisions]
-    return task, (*said, *made.notes, *notes)
+    notes += [f"taken as for the file's own sizes: {d}" for d in plan.decisions]
+    return task, (*changes, *draft.notes, *notes)
 
 
 def _plan_of(wish: KernelWish, text: str) -> HostPlan:
     from imports.hosts.found_plan import found_plan
 
-    return found_plan(text, wish.place.function, wish.sizes, wish.outputs)
+    return found_plan(text, wish.source.function, wish.sizes, wish.outputs)
 
 
 def _reference_place(wish: KernelWish) -> ImportPlace | None:
@@ -98,55 +98,58 @@ def _reference_place(wish: KernelWish) -> ImportPlace | None:
     if not wish.reference:
         return None
     path, _, function = wish.reference.rpartition(":") if ":" in wish.reference else (wish.reference, "", "")
-    place = ImportPlace(Path(path), function)
-    if not place.path.is_file():
-        raise UsageError(f"{place.path} is not there; --reference takes FILE.py or FILE.py:FUNCTION")
-    return place
+    reference = ImportPlace(Path(path), function)
+    if not reference.path.is_file():
+        raise UsageError(f"{reference.path} is not there; --reference takes FILE.py or FILE.py:FUNCTION")
+    return reference
 
 
-def _refuse_missing(path: Path, found: HostPlan, place: ImportPlace | None, more: list[str], wish: KernelWish) -> None:
+def _refuse_missing(
+    path: Path, plan: HostPlan, reference: ImportPlace | None, more: list[str], wish: KernelWish
+) -> None:
     """One sentence with everything that is missing."""
-    outputs = {b.name for b in found.outputs}
-    missing = [f"the size {name}" for name in found.sizeless]
+    outputs = {b.name for b in plan.outputs}
+    missing = [f"the size {name}" for name in plan.sizeless]
     if not outputs:
         missing.append("which buffer is the output")
-    missing += [f"the shape of {name}" for name in found.shapeless if name not in outputs and place is None]
+    missing += [f"the shape of {name}" for name in plan.shapeless if name not in outputs and reference is None]
     missing += more
-    if place is None:
+    if reference is None:
         missing.append("what it computes (--reference FILE.py, a NumPy or PyTorch function of its inputs)")
-    if not found.dims and not missing:
-        fixed = ", ".join(f"{n} = {v}" for n, v in found.fixed.items()) or "all of them"
+    if not plan.dims and not missing:
+        fixed = ", ".join(f"{n} = {v}" for n, v in plan.fixed.items()) or "all of them"
         raise UsageError(
             f"{path} cannot become a task: its sizes cannot change ({fixed}), so no case but its own could be judged"
         )
     if missing:
-        sizes = ",".join(f"{name}=N" for name in found.sizeless)
+        sizes = ",".join(f"{name}=N" for name in plan.sizeless)
         hint = f"; sizes are given with --size {sizes}" if sizes else ""
-        raise UsageError(f"{path} does not say {_listed(missing)}{hint}")
+        raise UsageError(f"{path} does not say {_enumeration(missing)}{hint}")
 
 
-def _listed(parts: list[str]) -> str:
+def _enumeration(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _written(
-    settings: Settings, folder: Path, made: Imported, found: HostPlan, match: Any, text: str, place: ImportPlace
+def _write_folder(
+    settings: Settings, folder: Path, draft: Imported, plan: HostPlan, match: Any, text: str, reference: ImportPlace
 ) -> tuple[str, ...]:
     """Write the folder with the first seed that passes; UsageError where none does."""
     from imports.kernel_seed import seeds_of
 
-    for file, content in made.files.items():
+    for file, content in draft.files.items():
         if file != "seed.hip":
             (folder / file).write_bytes(content)
-    (folder / "original_reference.py").write_text(place.head, encoding="utf-8")
-    seeds = list(seeds_of(found, match, made.files["task.toml"].decode(), made.other_sizes, text))
+    (folder / "original_reference.py").write_text(reference.head, encoding="utf-8")
+    seeds = list(seeds_of(plan, match, draft.files["task.toml"].decode(), draft.other_sizes, text))
     note("checking the file's own kernel against its reference")
-    said, finding = _accepted(settings, folder, seeds)
+    changes, finding = _accepted(settings, folder, seeds)
     if finding:
         raise UsageError(
-            f"{place.path.name} does not say what the file computes, or its launch plan was not understood: {finding}"
+            f"{reference.path.name} does not say what the file computes, or its launch plan was not understood: "
+            f"{finding}"
         )
-    return said
+    return changes
 
 
 def _accepted(settings: Settings, folder: Path, seeds: Sequence[str]) -> tuple[tuple[str, ...], str]:
@@ -168,8 +171,8 @@ def _accepted(settings: Settings, folder: Path, seeds: Sequence[str]) -> tuple[t
             plain = [c.error for c in evaluation.cases if c.role != "held_out" and c.error is not None]  # no families
             worst = max(plain, default=0.0)
             if is_right and (worst <= MARGIN * ratio or ratio == RATIOS[-1]):
-                said = f"the tolerance is {ratio:g} times the standard's error, as the file's own kernel needs"
-                return (said,) if ratio > PLAIN_RATIO else (), ""
+                change = f"the tolerance is {ratio:g} times the standard's error, as the file's own kernel needs"
+                return (change,) if ratio > PLAIN_RATIO else (), ""
             if not is_right:
                 first = first or "; ".join(f.message for f in evaluation.verdict.findings[:1])
                 if evaluation.verdict.code != ACCURACY:

@@ -155,8 +155,8 @@ def command(
 def checks() -> dict[str, Sequence[str]]:
     """List the checks that are no tests, by name."""
     folders = (ROOT / "sandbox" / name for name in ("cage/launcher", "include", "machine/interpreter"))
-    found = (path for folder in folders for path in folder.rglob("*"))
-    sources = sorted(str(path) for path in found if path.suffix in (".c", ".h", ".cpp"))
+    paths = (path for folder in folders for path in folder.rglob("*"))
+    sources = sorted(str(path) for path in paths if path.suffix in (".c", ".h", ".cpp"))
     python = sys.executable
     clang_format = (python, "-c", "from clang_format import clang_format as c; c()", "--dry-run", "-Werror")
     return {

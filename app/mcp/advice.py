@@ -45,9 +45,9 @@ def explained(about: str) -> str:
     name = about.strip()
     if name in CODES:
         return CODES[name]
-    found = advice_of(name) or RESOURCES.get(name.replace("_", " "), "") or STALLS.get(name, "")
-    if found:
-        return found
+    text = advice_of(name) or RESOURCES.get(name.replace("_", " "), "") or STALLS.get(name, "")
+    if text:
+        return text
     raise UsageError(
         f"there is nothing to explain about {name[:60]!r}; there are the codes {', '.join(CODES)}, "
         f"the findings {', '.join(_findings())}, the resources {', '.join(RESOURCES)}, "
@@ -61,10 +61,10 @@ def _findings() -> Mapping[str, str]:
     if not path.is_file():
         return {}
     section = path.read_text(encoding="utf-8").partition("## Findings, and what to do")[2].partition("\n## ")[0]
-    found: dict[str, str] = {}
+    advice: dict[str, str] = {}
     for line in section.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| `") and len(cells) == 3:
-            told = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", f"usually {cells[1]}; {cells[2]}")
-            found |= dict.fromkeys(re.findall(r"`(\w+)`", cells[0]), told)
-    return found
+            sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", f"usually {cells[1]}; {cells[2]}")
+            advice |= dict.fromkeys(re.findall(r"`(\w+)`", cells[0]), sentence)
+    return advice

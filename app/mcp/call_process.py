@@ -23,7 +23,7 @@ MOST_BYTES = 4 << 20  # of an answer
 GRACE_S = 5.0  # to end the programs that a call has started
 
 
-async def called(asked: dict[str, Any]) -> dict[str, Any]:
+async def answer_of(request: dict[str, Any]) -> dict[str, Any]:
     """Answer a call; UsageError or MachineError in a sentence. Cancelling it ends its process."""
     process = await anyio.open_process(
         [sys.executable, "-P", "-c", PROGRAM, str(ROOT)],
@@ -34,18 +34,18 @@ async def called(asked: dict[str, Any]) -> dict[str, Any]:
     )
     try:
         assert process.stdin is not None and process.stdout is not None
-        await process.stdin.send(json.dumps(asked).encode() + b"\n")
-        said = b""
+        await process.stdin.send(json.dumps(request).encode() + b"\n")
+        output = b""
         async for part in process.stdout:
-            said += part
-            if len(said) > MOST_BYTES:
+            output += part
+            if len(output) > MOST_BYTES:
                 raise MachineError("the answer of a tool is larger than it may be; please report this")
     finally:
         with anyio.CancelScope(shield=True):
             await _ended(process)
-    if not said.endswith(b"\n"):
+    if not output.endswith(b"\n"):
         raise MachineError("the process of a tool ended without an answer; the server's log says more, try again")
-    answer: dict[str, Any] = decoded(said)
+    answer: dict[str, Any] = decoded(output)
     if "refused" in answer:
         raise UsageError(answer["refused"])
     return dict(answer["answer"])

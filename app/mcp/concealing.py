@@ -20,13 +20,13 @@ def clipped(text: str, most: int = MOST_CHARS) -> str:
     """Clip the text to a bound, at the end of a line where there is one."""
     if len(text) <= most:
         return text
-    kept = text[:most].rpartition("\n")[0] or text[:most]
-    return f"{kept}\n(cut here: {len(text) - len(kept)} characters more)"
+    head = text[:most].rpartition("\n")[0] or text[:most]
+    return f"{head}\n(cut here: {len(text) - len(head)} characters more)"
 
 
 def without_shapes(text: str, listed: Collection[str]) -> str:
     """Replace every shape in the text that is none of the task's listed cases."""
-    return _SHAPE.sub(lambda found: found.group() if found.group() in listed else HELD_OUT, text)
+    return _SHAPE.sub(lambda match: match.group() if match.group() in listed else HELD_OUT, text)
 
 
 def cleaned(value: Any, secrets: Sequence[str], most: int = MOST_CHARS) -> Any:

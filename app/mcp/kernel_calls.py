@@ -48,25 +48,25 @@ def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
     from sandbox.target import load_target
     from tasks.loader import seed_text
 
-    loaded, known = open_task(settings, task, load_target(target).name), load_target(target)
+    loaded, gpu = open_task(settings, task, load_target(target).name), load_target(target)
     view = task_view(loaded)
     names = ("name", "title", "description", "inputs", "outputs", "scalars", "multiples", "tests", "benchmarks")
     seed = seed_text(loaded.seeds[0]) if loaded.seeds else ""
     return {
         **{name: view[name] for name in (*names, "flops", "bytes")},
         "tolerance_ratio": loaded.tolerance.ratio,
-        "target": known.name,
-        "target_brief": known.brief.strip(),
+        "target": gpu.name,
+        "target_brief": gpu.brief.strip(),
         "seeds": [path.name for path in loaded.seeds],
         "seed_source": clipped(seed, MOST_SOURCE),
         "reference": clipped(reference_text(loaded), MOST_SOURCE),
     }
 
 
-def check(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
+def check(settings: Settings, request: KernelRequest) -> dict[str, Any]:
     """Return the fields of a `KernelVerdict`."""
-    loaded, made = _judged(settings, asked)
-    return verdict_of(made, loaded, asked.source)
+    loaded, evaluation = _judged(settings, request)
+    return verdict_of(evaluation, loaded, request.source)
 
 
 def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> di
     (loaded, old), (_, new) = _judged(settings, left), _judged(settings, right)
     sides = BenchKernel("left", left.source, old), BenchKernel("right", right.source, new)
     before, after = old.geomean_us, new.geomean_us
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "left": verdict_of(old, loaded, left.source),
         "right": verdict_of(new, loaded, right.source),
         "verdict": contrast(settings, left, right, old, new),
@@ -85,41 +85,41 @@ def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> di
         "text": "",
     }
     if old.measurements and new.measurements:
-        found["text"] = without_shapes(compared_text(*sides, loaded), _listed(loaded))
-    return found
+        fields["text"] = without_shapes(compared_text(*sides, loaded), _listed_names(loaded))
+    return fields
 
 
-def isa(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
+def isa(settings: Settings, request: KernelRequest) -> dict[str, Any]:
     """Return the fields of a `MachineListing`."""
     from agents.scientist.observations import loops_text
     from app.wiring import make_compiler, make_disassembler
 
-    make_compiler(settings, asked.target)  # which refuses a target whose code is not shown
-    shown = make_disassembler(settings, asked.target)
-    assert shown is not None
-    loaded, sandbox, prepared = _prepared(settings, asked)
+    make_compiler(settings, request.target)  # which refuses a target whose code is not shown
+    disassembler = make_disassembler(settings, request.target)
+    assert disassembler is not None
+    loaded, sandbox, prepared = _prepared(settings, request)
     compiled = sandbox.compile(prepared)
-    verdict = verdict_of(compiled, loaded, asked.source)
+    verdict = verdict_of(compiled, loaded, request.source)
     loops: tuple[InnerLoop, ...] = ()
     if compiled.verdict.accepted:
         chosen = prepared.choose(compiled.tunables)
         singles = [arm.prepared for arm in chosen.arms] or [chosen]
-        loops = tuple(loop for each in singles if each.refusal is None for loop in shown.loops(each))
+        loops = tuple(loop for single in singles if single.refusal is None for loop in disassembler.loops(single))
     return {
         "compiles": compiled.verdict.accepted,
         "findings": verdict["findings"],
         "resources": verdict["resources"],
-        "text": loops_text("the kernel", loops, asked.source) if loops else "",
+        "text": loops_text("the kernel", loops, request.source) if loops else "",
     }
 
 
-def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
+def verdict_of(evaluation: Evaluation, task: Task, source: str) -> dict[str, Any]:
     """Return the fields of a `KernelVerdict`, without what held-out cases hold."""
     from agents.scientist.views import evidence_of, failure_view
     from app.mcp.advice import advice_of
     from records.concealment import HELD_OUT as TOLD
 
-    failure, evidence, listed = failure_view(made, task), evidence_of(made, source, {}), _listed(task)
+    failure, evidence, listed = failure_view(evaluation, task), evidence_of(evaluation, source, {}), _listed_names(task)
     findings = [
         {**f, "message": without_shapes(f["message"], listed), "advice": advice_of(f["kind"])}
         for f in failure["findings"]
@@ -129,16 +129,16 @@ def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
         for row in evidence["times"]
     ]
     return {
-        "accepted": made.verdict.accepted,
+        "accepted": evaluation.verdict.accepted,
         **{name: failure[name] for name in ("stage", "code", "meaning")},
         "findings": [{**f, "case": HELD_OUT if f["case"] == TOLD else f["case"]} for f in findings],
         "more_findings": failure["more"],
         "wrong_cases": [{**c, "name": HELD_OUT if c["name"] == TOLD else c["name"]} for c in failure["wrong"]],
         "right_cases": failure["right"],
-        "tunables": dict(made.tunables),
+        "tunables": dict(evaluation.tunables),
         "time_kind": evidence["time_kind"],
-        "geomean_us": made.geomean_us,
-        "time_error": made.time_error or None,
+        "geomean_us": evaluation.geomean_us,
+        "time_error": evaluation.time_error or None,
         "times": times,
         "resources": evidence["resources"],
         "counters": {row["name"]: float(row["value"]) for row in evidence["counters"]},
@@ -147,37 +147,37 @@ def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
     }
 
 
-def _listed(task: Task) -> set[str]:
+def _listed_names(task: Task) -> set[str]:
     return {case.name for case in (*task.tests, *task.benchmarks)}
 
 
-def _prepared(settings: Settings, asked: KernelRequest) -> tuple[Any, Any, Any]:
+def _prepared(settings: Settings, request: KernelRequest) -> tuple[Any, Any, Any]:
     from app.sandboxes import make_sandbox
     from app.task_folders import open_sound_task
     from sandbox.target import load_target
     from tasks.extra_shapes import with_shapes
 
-    if asked.on not in ("lab", "device", "auto"):
-        raise UsageError(f"`on` is lab, device or auto, not {asked.on[:40]!r}")
-    loaded = with_shapes(open_sound_task(settings, asked.task, load_target(asked.target).name), asked.shapes)
-    sandbox = make_sandbox(settings, asked.target, asked.on, asked.seed)
-    return loaded, sandbox, sandbox.prepare(asked.source, loaded, dict(asked.tunables) or None)
+    if request.on not in ("lab", "device", "auto"):
+        raise UsageError(f"`on` is lab, device or auto, not {request.on[:40]!r}")
+    loaded = with_shapes(open_sound_task(settings, request.task, load_target(request.target).name), request.shapes)
+    sandbox = make_sandbox(settings, request.target, request.on, request.seed)
+    return loaded, sandbox, sandbox.prepare(request.source, loaded, dict(request.tunables) or None)
 
 
-def _judged(settings: Settings, asked: KernelRequest) -> tuple[Task, Evaluation]:
+def _judged(settings: Settings, request: KernelRequest) -> tuple[Task, Evaluation]:
     from app.judged import confirmed
     from sandbox.dispatched import asking
     from sandbox.walk import needs_confirmation
 
-    loaded, sandbox, prepared = _prepared(settings, asked)
+    loaded, sandbox, prepared = _prepared(settings, request)
     try:
         ask = asking(sandbox)
-        made = ask("benchmark", prepared)
-        if asked.whole and made.verdict.accepted and needs_confirmation(made):
-            made = confirmed(made, ask("confirm", prepared))
+        evaluation = ask("benchmark", prepared)
+        if request.whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
+            evaluation = confirmed(evaluation, ask("confirm", prepared))
     except MachineError as error:  # which may name the case at which it arose
-        raise type(error)(without_shapes(str(error), _listed(loaded))) from None
-    return loaded, made
+        raise type(error)(without_shapes(str(error), _listed_names(loaded))) from None
+    return loaded, evaluation
 
 
 def contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old: Evaluation, new: Evaluation) -> str:
@@ -196,16 +196,16 @@ def contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old:
     return "faster" if decided else "slower"
 
 
-def answered(asked: Mapping[str, Any]) -> dict[str, Any]:
+def answer_call(request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer one call in plain data: `answer`, or `refused` with a sentence."""
     from app.settings import load_settings
 
     try:
         settings = load_settings()
-        kernels = [KernelRequest(**{**kernel, "shapes": tuple(kernel["shapes"])}) for kernel in asked["kernels"]]
-        match asked["call"]:
+        kernels = [KernelRequest(**{**kernel, "shapes": tuple(kernel["shapes"])}) for kernel in request["kernels"]]
+        match request["call"]:
             case "show_task":
-                return {"answer": show_task(settings, asked["task"], asked["target"])}
+                return {"answer": show_task(settings, request["task"], request["target"])}
             case "check":
                 return {"answer": check(settings, *kernels)}
             case "compare":
@@ -226,7 +226,7 @@ def main() -> None:
     line = sys.stdin.readline()
     if not line.endswith("\n"):  # the server went before it had asked
         return
-    asked = json.loads(line)
+    request = json.loads(line)
 
     def watch() -> None:
         sys.stdin.read()
@@ -239,6 +239,6 @@ def main() -> None:
         stoppable(),
         contextlib.suppress(KeyboardInterrupt),
     ):  # nobody waits for the answer of a call that was cancelled
-        output.write(json.dumps(answered(asked)) + "\n")
+        output.write(json.dumps(answer_call(request)) + "\n")
         output.flush()
     leave(0)  # the watching thread waits for input that does not come

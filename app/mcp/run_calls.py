@@ -35,23 +35,23 @@ class RunCalls:
         self._budget_usd, self._most_at_once = budget_usd, most_at_once
         self._turn = threading.Lock()  # of those who begin: two could both be the last one allowed
 
-    def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def begin(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Start a run in a process of its own."""
         from app.run_request import RunRequest
         from app.session import open_session
 
-        author, most = asked.get("author") or "playbook", dict(asked["most"])
-        wanted = most.pop("budget_usd", asked.get("budget_usd"))
-        budget = self._budget_usd if wanted is None else float(wanted)
+        author, most = arguments.get("author") or "playbook", dict(arguments["most"])
+        asked_usd = most.pop("budget_usd", arguments.get("budget_usd"))
+        budget = self._budget_usd if asked_usd is None else float(asked_usd)
         if author == "llm" and not 0 < budget <= self._budget_usd:
             raise UsageError(
                 f"a run with a model may spend at most ${self._budget_usd:g} here; the person who set up this server "
                 "decides that with `kernel-scientist mcp --budget-usd`"
             )
-        place = asked["task"], asked["target"], asked["on"], author, asked["seed"]
-        request = RunRequest(*place, budget, asked["limits"], most=most)
+        identity = arguments["task"], arguments["target"], arguments["on"], author, arguments["seed"]
+        request = RunRequest(*identity, budget, arguments["limits"], most=most)
         with self._turn, open_session(self._settings, request) as session:
-            return self._sent_off(session)
+            return self._send_off(session)
 
     def resume(self, run_id: str, generations: int | None, most: dict[str, Any]) -> dict[str, Any]:
         """Go on with a run in a process of its own, with more generations and other limits where they are given."""
@@ -64,9 +64,9 @@ class RunCalls:
                     f"a run with a model may spend at most ${self._budget_usd:g} here, and this one has a larger "
                     "budget: give a smaller one, or resume it where it was begun"
                 )
-            return self._sent_off(session)
+            return self._send_off(session)
 
-    def _sent_off(self, session: Session) -> dict[str, Any]:
+    def _send_off(self, session: Session) -> dict[str, Any]:
         from app.detached import detach
 
         ledger = session.context.ledger
@@ -83,7 +83,7 @@ class RunCalls:
         from app.condition import condition
 
         with self._records() as (ledger, _):
-            runs = [self._found(ledger, run_id)] if run_id else list(ledger.runs())[-MOST_SHOWN:]
+            runs = [self._find_run(ledger, run_id)] if run_id else list(ledger.runs())[-MOST_SHOWN:]
             return [condition(self._settings, ledger, run) for run in runs]
 
     def stop(self, run_id: str) -> Condition:
@@ -92,7 +92,7 @@ class RunCalls:
         from app.detached import stop
 
         with self._records() as (ledger, _):
-            run = self._found(ledger, run_id)
+            run = self._find_run(ledger, run_id)
             stop(ledger, run, STOP_S)
             return condition(self._settings, ledger, run)
 
@@ -101,14 +101,20 @@ class RunCalls:
         from app.session import summary
 
         with self._records() as (ledger, artefacts):
-            run = self._found(ledger, run_id)
-            found = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
-            if found is None:
+            run = self._find_run(ledger, run_id)
+            best = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
+            if best is None:
                 raise UsageError(f"the run {run.id} has no verified kernel yet")
-            attempt = _attempt(ledger, run, found.id)
-            told = {name: value for name, value in asdict(found).items() if name not in ("id", "path")}
+            attempt = _attempt(ledger, run, best.id)
+            fields = {name: value for name, value in asdict(best).items() if name not in ("id", "path")}
             source = artefacts.text(attempt.source)
-            return {**told, "run_id": run.id, "attempt": found.id, "source": source, "tunables": dict(attempt.tunables)}
+            return {
+                **fields,
+                "run_id": run.id,
+                "attempt": best.id,
+                "source": source,
+                "tunables": dict(attempt.tunables),
+            }
 
     def explain(self, about: str, run_id: str) -> dict[str, Any]:
         """Return the fields of an `Explanation`: of a code, a kind, a resource; with a run, of one of its attempts."""
@@ -117,14 +123,14 @@ class RunCalls:
         from app.task_folders import open_task
 
         with self._records() as (ledger, artefacts):
-            run = self._found(ledger, run_id)
+            run = self._find_run(ledger, run_id)
             attempt = _attempt(ledger, run, about)
-            made = ledger.evaluation(attempt.evaluation_key)
-            if made is None:
+            evaluation = ledger.evaluation(attempt.evaluation_key)
+            if evaluation is None:
                 raise UsageError(f"the attempt {about} was not judged: {attempt.status}")
             source, task = artefacts.text(attempt.source), open_task(self._settings, run.task, run.target)
             text = f"{attempt.status}; " + "; ".join(attempt.report)
-            return {"about": about, "text": text, "verdict": verdict_of(made, task, source)}
+            return {"about": about, "text": text, "verdict": verdict_of(evaluation, task, source)}
 
     def export(self, run_id: str, path: str, replace: bool) -> dict[str, Any]:
         """Write the best kernel into the workspace; the fields of a `FileWritten`."""
@@ -145,14 +151,14 @@ class RunCalls:
             yield ledger, artefacts
 
     @staticmethod
-    def _found(ledger: Ledger, run_id: str) -> Run:
+    def _find_run(ledger: Ledger, run_id: str) -> Run:
         from app.wiring import find_run
 
         return find_run(ledger, run_id)
 
 
 def _attempt(ledger: Ledger, run: Run, attempt_id: str) -> Attempt:
-    found = ledger.attempt(run.id, attempt_id)
-    if found is None:
+    attempt = ledger.attempt(run.id, attempt_id)
+    if attempt is None:
         raise UsageError(f"the run {run.id} has no attempt {attempt_id[:60]!r}")
-    return found
+    return attempt

@@ -29,12 +29,12 @@ class StrictServer(MCPServer[Any]):
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """As the SDK's; ToolError of one sentence where the arguments cannot be."""
-        tool = next((one for one in await self.list_tools() if one.name == name), None)
-        known = tool.input_schema.get("properties", {}) if tool is not None else arguments
+        tool = next((candidate for candidate in await self.list_tools() if candidate.name == name), None)
+        properties = tool.input_schema.get("properties", {}) if tool is not None else arguments
         for argument in arguments:
-            if argument not in known:
-                named = ", ".join(known) or "none"
-                raise ToolError(f"the tool {name} has no argument {argument[:MOST_NAME]!r}; it has {named}")
+            if argument not in properties:
+                names = ", ".join(properties) or "none"
+                raise ToolError(f"the tool {name} has no argument {argument[:MOST_NAME]!r}; it has {names}")
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError:
@@ -47,11 +47,11 @@ class StrictServer(MCPServer[Any]):
 
 def sentence_of(fault: ValidationError) -> str:
     """Put the first faults of a call's arguments into one sentence, without the values."""
-    told = [f"{_named(e['loc'])}: {e['msg']}" for e in fault.errors(include_url=False)]
-    rest = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
-    return f"the arguments cannot be: {'; '.join(told[:MOST_TOLD])}{rest}"
+    faults = [f"{_argument_name(e['loc'])}: {e['msg']}" for e in fault.errors(include_url=False)]
+    unsaid = f"; and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
+    return f"the arguments cannot be: {'; '.join(faults[:MOST_TOLD])}{unsaid}"
 
 
-def _named(place: tuple[int | str, ...]) -> str:
+def _argument_name(location: tuple[int | str, ...]) -> str:
     """Name the argument, and the field of it, whose name a client may have chosen."""
-    return " ".join(".".join(map(str, place)).split())[:MOST_NAME] or "the call"
+    return " ".join(".".join(map(str, location)).split())[:MOST_NAME] or "the call"

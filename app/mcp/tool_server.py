@@ -18,7 +18,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from app.condition import Condition
-from app.mcp.call_process import called
+from app.mcp.call_process import answer_of
 from app.mcp.concealing import cleaned, clipped, without_shapes
 from app.mcp.run_calls import RunCalls
 from app.mcp.strict_server import StrictServer
@@ -68,18 +68,18 @@ class AgentTools:
     async def list_tasks(self) -> list[TaskRow]:
         """List the shipped tasks."""
 
-        def listed() -> list[TaskRow]:
+        def load_rows() -> list[TaskRow]:
             from tasks.loader import load_task, task_names
 
             loaded = map(load_task, task_names())
             return [TaskRow(name=t.name, title=t.title, targets=list(t.targets)) for t in loaded]
 
-        return await self._in_thread(listed)
+        return await self._in_thread(load_rows)
 
     async def show_task(self, task: TaskName, target: Target = "mi300x") -> TaskSheet:
         """Show a task: what to compute, types, shapes, tolerance, its reference and the naive seed to start from."""
-        asked = {"call": "show_task", "task": self._task(task), "target": target, "kernels": []}
-        return TaskSheet(**await self._in_process(asked, most=25_000))
+        request = {"call": "show_task", "task": self._task(task), "target": target, "kernels": []}
+        return TaskSheet(**await self._in_process(request, most=25_000))
 
     async def check(
         self,
@@ -136,7 +136,7 @@ class AgentTools:
     ) -> list[NoteRow]:
         """Search the notes on the hardware, the language and known optimisations."""
 
-        def found() -> list[dict[str, Any]]:
+        def search() -> list[dict[str, Any]]:
             from app.configured_store import make_store
 
             store = make_store(self._settings)
@@ -144,7 +144,7 @@ class AgentTools:
             hits = store.search(query, k, arch or None)
             return [{n: getattr(hit, n) for n in ("title", "section", "source", "text")} for hit in hits]
 
-        return [NoteRow(**row) for row in await self._in_thread(found)]
+        return [NoteRow(**row) for row in await self._in_thread(search)]
 
     async def run(
         self,
@@ -165,9 +165,9 @@ class AgentTools:
     ) -> RunBegun:
         """Start a search in the background; it goes on when this client leaves."""
         chosen = {"generations": generations, "picks": picks, "tunings": tunings}
-        asked = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": chosen}
+        spec = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": chosen}
         return RunBegun(
-            **await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd, "most": dict(limits or {})})
+            **await self._in_thread(self._runs.begin, spec | {"budget_usd": budget_usd, "most": dict(limits or {})})
         )
 
     async def resume(
@@ -181,7 +181,7 @@ class AgentTools:
 
     async def status(self, run: Annotated[str, Field(max_length=200)] = "") -> list[Condition]:
         """Show a run, or the newest ones: state, generation, best kernel, spend."""
-        return [self._clean(each) for each in await self._in_thread(self._runs.status, run)]
+        return [self._clean(condition) for condition in await self._in_thread(self._runs.status, run)]
 
     async def stop(self, run: RunName) -> Condition:
         """Pause a run after the steps in flight."""
@@ -204,7 +204,7 @@ class AgentTools:
         """Give a shipped task's name, or the path of a folder of the workspace."""
         from tasks.loader import task_names
 
-        with _told(self._settings):
+        with _tool_errors(self._settings):
             if name in task_names():
                 return name
             try:
@@ -221,21 +221,21 @@ class AgentTools:
         on: str,
         tunables: dict[str, int] | None = None,
         shapes: list[str] | None = None,
-        whole: bool = False,
+        is_whole: bool = False,
     ) -> dict[str, Any]:
-        with _told(self._settings):
+        with _tool_errors(self._settings):
             if bool(source) == bool(file):
                 raise UsageError("give the kernel as source or as file, one of the two")
             text = source or self._workspace.read(file)
-        where = {"task": self._task(task), "target": target, "on": on, "seed": self._seed}
-        return {"source": text, **where, "tunables": tunables or {}, "shapes": shapes or [], "whole": whole}
+        bench = {"task": self._task(task), "target": target, "on": on, "seed": self._seed}
+        return {"source": text, **bench, "tunables": tunables or {}, "shapes": shapes or [], "whole": is_whole}
 
-    async def _in_process(self, asked: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
-        with _told(self._settings), anyio.CancelScope() as scope:
+    async def _in_process(self, request: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
+        with _tool_errors(self._settings), anyio.CancelScope() as scope:
             self._under_way.add(scope)
             try:
                 async with self._turns:
-                    return dict(cleaned(await called(asked), self._settings.secrets(), most))
+                    return dict(cleaned(await answer_of(request), self._settings.secrets(), most))
             finally:
                 self._under_way.discard(scope)
         raise ToolError("the server was stopped")
@@ -248,18 +248,18 @@ class AgentTools:
             await anyio.sleep(TICK_S)
 
     async def _in_thread(self, call: Callable[..., Answer], *arguments: Any, most: int = 6_000) -> Answer:
-        with _told(self._settings):
-            made = await anyio.to_thread.run_sync(call, *arguments)
-            bounded: Answer = cleaned(made, self._settings.secrets(), most)
+        with _tool_errors(self._settings):
+            answer = await anyio.to_thread.run_sync(call, *arguments)
+            bounded: Answer = cleaned(answer, self._settings.secrets(), most)
             return bounded
 
-    def _clean(self, shown: Condition) -> Condition:
-        reason = without_shapes(redacted(shown.reason, self._settings.secrets(), str(Path.home())), ())
-        return replace(shown, reason=clipped(reason), folder=redacted(shown.folder, (), str(Path.home())))
+    def _clean(self, condition: Condition) -> Condition:
+        reason = without_shapes(redacted(condition.reason, self._settings.secrets(), str(Path.home())), ())
+        return replace(condition, reason=clipped(reason), folder=redacted(condition.folder, (), str(Path.home())))
 
 
 @contextlib.contextmanager
-def _told(settings: Settings) -> Iterator[None]:
+def _tool_errors(settings: Settings) -> Iterator[None]:
     """Faults as a client is told of them: one sentence without keys."""
     try:
         yield

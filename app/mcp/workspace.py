@@ -26,18 +26,18 @@ class ClientFolder:
 
     def folder(self, name: str) -> Path:
         """Find a folder that is there, in which nothing leads elsewhere: what reads a task opens its files by name."""
-        with self._opened(_parts(name), name) as number:
+        with self._open(_parts(name), name) as number:
             if not stat.S_ISDIR(os.fstat(number).st_mode):
                 raise UsageError(f"{name[:200]!r} is no folder")
             for entry in sorted(os.scandir(number), key=lambda entry: entry.name):
                 if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
-                    place = f"{name}/{entry.name}"
-                    raise UsageError(f"{place[:200]!r} is neither a file nor a folder; links are not followed")
+                    path = f"{name}/{entry.name}"
+                    raise UsageError(f"{path[:200]!r} is neither a file nor a folder; links are not followed")
         return self.root / name
 
     def read(self, name: str) -> str:
         """Read the text of a file of at most 128 KiB."""
-        with self._opened(_parts(name), name) as number:
+        with self._open(_parts(name), name) as number:
             if not stat.S_ISREG(os.fstat(number).st_mode):
                 raise UsageError(f"{name[:200]!r} is no file")
             with os.fdopen(os.dup(number), "rb") as file:
@@ -52,7 +52,7 @@ class ClientFolder:
     def write(self, name: str, data: bytes, *, replace: bool = False) -> Path:
         """Write a file whole or not at all, in a folder that is there; over another file only where that is asked."""
         *folders, last = _parts(name)
-        with self._opened(folders, name) as number:
+        with self._open(folders, name) as number:
             target = Path(f"/proc/self/fd/{number}") / last  # of the folder that was checked, whatever has its name now
             if target.is_symlink() or (target.exists() and not target.is_file()):
                 raise UsageError(f"{name[:200]!r} is no plain file; choose another name")
@@ -65,7 +65,7 @@ class ClientFolder:
         return self.root / name
 
     @contextlib.contextmanager
-    def _opened(self, parts: list[str], name: str) -> Iterator[int]:
+    def _open(self, parts: list[str], name: str) -> Iterator[int]:
         """Open what these parts lead to, part by part, and give its descriptor."""
         number = os.open(self.root, _OPEN | os.O_DIRECTORY)
         try:
@@ -83,7 +83,7 @@ class ClientFolder:
 
 
 def _parts(name: str) -> list[str]:
-    asked = PurePosixPath(name)
-    if not asked.parts or "\0" in name or asked.is_absolute() or ".." in asked.parts:
+    path = PurePosixPath(name)
+    if not path.parts or "\0" in name or path.is_absolute() or ".." in path.parts:
         raise UsageError(f"{name[:200]!r} is no path inside the workspace; give one relative to it, without ..")
-    return list(asked.parts)
+    return list(path.parts)

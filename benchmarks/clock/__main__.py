@@ -51,18 +51,18 @@ def fetch_all(names: Iterable[str], folder: Path, mirror: Path | None) -> None:
 
 def main(words: Sequence[str]) -> int:
     """Fetch, predict, compare; the predicted times go to FOLDER/predicted.tsv as well."""
-    wanted = parser().parse_args(words)
-    names = wanted.only or family_names()
-    fetch_all(names, wanted.folder, wanted.mirror)
-    chosen = [p for p in points(wanted.folder, names) if not wanted.dims or write_dims(p.dims) in wanted.dims]
-    if not (chosen := chosen[:: wanted.every]):
+    options = parser().parse_args(words)
+    names = options.only or family_names()
+    fetch_all(names, options.folder, options.mirror)
+    chosen = [p for p in points(options.folder, names) if not options.dims or write_dims(p.dims) in options.dims]
+    if not (chosen := chosen[:: options.every]):
         raise UsageError("no point is of that family and shape")
 
     def predicted(point: Point) -> tuple[float, float] | str:
         answer = lab_of(point.device).predicted(point)
         return answer if isinstance(answer, str) else (expected_us(point, answer), answer.bound_us)
 
-    with sheet(wanted.folder / "predicted.tsv") as rows:
+    with sheet(options.folder / "predicted.tsv") as rows:
         show(compare(chosen, predicted, rows.add))
     return 0
 

@@ -25,65 +25,65 @@ class Compared:
     refusal: str = ""
 
 
-def compare(chosen: Sequence[Point], predict: Predict, told: Callable[[Compared], None]) -> list[Compared]:
+def compare(chosen: Sequence[Point], predict: Predict, report: Callable[[Compared], None]) -> list[Compared]:
     """Give each point with its predicted time; each is told as it is there."""
-    found = []
+    compared = []
     for point in chosen:
         answer = predict(point)
-        found.append(Compared(point, refusal=answer) if isinstance(answer, str) else Compared(point, *answer))
-        told(found[-1])
-    return found
+        compared.append(Compared(point, refusal=answer) if isinstance(answer, str) else Compared(point, *answer))
+        report(compared[-1])
+    return compared
 
 
 def by_work(compared: Iterable[Compared]) -> dict[tuple[str, str, str], Agreement]:
     """Measure the agreement of each family, device and shape, over what could be predicted."""
     groups: dict[tuple[str, str, str], list[Compared]] = {}
-    for one in compared:
-        if not one.refusal:
-            key = one.point.family, one.point.device, write_dims(one.point.dims)
-            groups.setdefault(key, []).append(one)
+    for row in compared:
+        if not row.refusal:
+            key = row.point.family, row.point.device, write_dims(row.point.dims)
+            groups.setdefault(key, []).append(row)
     return {key: _agreement(group) for key, group in groups.items()}
 
 
 def _agreement(group: Sequence[Compared]) -> Agreement:
-    measured = [one.point.measured_us for one in group]
-    return agreement([one.predicted_us for one in group], measured, [one.bound_us for one in group])
+    measured = [row.point.measured_us for row in group]
+    return agreement([row.predicted_us for row in group], measured, [row.bound_us for row in group])
 
 
 def show(compared: Sequence[Compared]) -> None:
     """Print the shapes that several kernels have, a summary of each family, and what could not be predicted."""
-    groups = {key: found for key, found in by_work(compared).items() if found.count > 1}
+    groups = {key: agreement for key, agreement in by_work(compared).items() if agreement.count > 1}
     if groups:
         table(
             ["family", "device", "shape", "n", "predicted/measured", "error", "Spearman", "regret", "bound above"],
-            [[*key, *_cells(found)] for key, found in groups.items()],
+            [[*key, *_cells(agreement)] for key, agreement in groups.items()],
             right=[3, 4, 5, 6, 7, 8],
         )
-    for name in sorted({one.point.family for one in compared}):
-        mine = [one for one in compared if one.point.family == name and not one.refusal]
+    for name in sorted({row.point.family for row in compared}):
+        mine = [row for row in compared if row.point.family == name and not row.refusal]
         if mine:
-            say(_summary(name, mine, [found for key, found in groups.items() if key[0] == name]))
-    for one in compared:
-        if one.refusal:
-            say(f"not predicted: {one.point.family} {one.point.label}: {one.refusal}")
+            say(_summary(name, mine, [agreement for key, agreement in groups.items() if key[0] == name]))
+    for row in compared:
+        if row.refusal:
+            say(f"not predicted: {row.point.family} {row.point.label}: {row.refusal}")
 
 
-def _cells(found: Agreement) -> list[str]:
-    times = (found.ratio, found.error, found.spearman, found.regret)
-    return [str(found.count), *(f"{value:.2f}" for value in times), str(found.above)]
+def _cells(agreement: Agreement) -> list[str]:
+    times = (agreement.ratio, agreement.error, agreement.spearman, agreement.regret)
+    return [str(agreement.count), *(f"{value:.2f}" for value in times), str(agreement.above)]
 
 
 def _summary(name: str, mine: Sequence[Compared], shapes: Sequence[Agreement]) -> str:
     """Give a family's agreement over all its points, and the medians over shapes that several kernels have."""
-    every = _agreement(mine)
-    said = (
-        f"{name}: {every.count} points, predicted/measured {every.ratio:.2f}, error {every.error:.2f}, "
-        f"Spearman over all sizes {every.spearman:.2f}, bound above measured {every.above}"
+    overall = _agreement(mine)
+    summary = (
+        f"{name}: {overall.count} points, predicted/measured {overall.ratio:.2f}, error {overall.error:.2f}, "
+        f"Spearman over all sizes {overall.spearman:.2f}, bound above measured {overall.above}"
     )
     if not shapes:
-        return said
-    ranked = [found.spearman for found in shapes if not math.isnan(found.spearman)]
-    return said + (
+        return summary
+    ranked = [shape.spearman for shape in shapes if not math.isnan(shape.spearman)]
+    return summary + (
         f"; medians over {len(shapes)} shapes: error {median(s.error for s in shapes):.2f}, "
         f"Spearman {median(ranked) if ranked else math.nan:.2f}, regret {median(s.regret for s in shapes):.2f} "
         f"(worst {max(s.regret for s in shapes):.2f})"

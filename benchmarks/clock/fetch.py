@@ -39,50 +39,50 @@ def repositories(table: Path = SOURCES) -> dict[str, Repository]:
 
 def repository(name: str) -> Repository:
     """Return the repository of that name; UsageError where the table does not have it."""
-    known = repositories()
-    if name not in known:
+    table = repositories()
+    if name not in table:
         raise UsageError(f"{name} is not in {SOURCES}: enter its commit and the digests of its files there")
-    return known[name]
+    return table[name]
 
 
-def fetch(wanted: Repository, cache: Path, mirror: Path | None = None, web: str = RAW) -> Path:
+def fetch(source: Repository, cache: Path, mirror: Path | None = None, web: str = RAW) -> Path:
     """Bring the files of a repository into the cache and return their folder; what is there with its digest stays.
 
     With `mirror` they are read from the bare git directory MIRROR/OWNER+NAME/repo and nothing is asked of the network.
     MachineError where a file cannot be had or has another digest.
     """
-    folder = wanted.folder(cache)
-    for path, digest in wanted.files.items():
-        place = folder / path
-        if place.is_file() and _sha256(place.read_bytes()) == digest:
+    folder = source.folder(cache)
+    for path, digest in source.files.items():
+        target = folder / path
+        if target.is_file() and _sha256(target.read_bytes()) == digest:
             continue
-        data = _from_git(wanted, path, mirror) if mirror else _from_web(wanted, path, web)
+        data = _from_git(source, path, mirror) if mirror else _from_web(source, path, web)
         if _sha256(data) != digest:
             raise MachineError(
-                f"{path} of {wanted.name} at {wanted.commit} has another SHA-256 than {SOURCES.name} names "
+                f"{path} of {source.name} at {source.commit} has another SHA-256 than {SOURCES.name} names "
                 f"({_sha256(data)}): fetch it from another place, or correct the table"
             )
-        write_whole(place, data)
+        write_whole(target, data)
     return folder
 
 
-def _from_git(wanted: Repository, path: str, mirror: Path) -> bytes:
+def _from_git(source: Repository, path: str, mirror: Path) -> bytes:
     """Read the file's bytes in a bare git directory under `mirror`."""
-    where = mirror / wanted.name.replace("/", "+") / "repo"
-    argv = ["git", "--git-dir", str(where), "show", f"{wanted.commit}:{path}"]
-    shown = subprocess.run(argv, capture_output=True, check=False)
-    if shown.returncode != 0:
-        reason = shown.stderr.decode(errors="replace").strip().splitlines()
+    git_folder = mirror / source.name.replace("/", "+") / "repo"
+    argv = ["git", "--git-dir", str(git_folder), "show", f"{source.commit}:{path}"]
+    process = subprocess.run(argv, capture_output=True, check=False)
+    if process.returncode != 0:
+        reason = process.stderr.decode(errors="replace").strip().splitlines()
         raise MachineError(
-            f"{path} of {wanted.name} cannot be read from {where} ({reason[-1] if reason else 'git failed'}): "
-            f"bring commit {wanted.commit} there, or leave out --mirror"
+            f"{path} of {source.name} cannot be read from {git_folder} ({reason[-1] if reason else 'git failed'}): "
+            f"bring commit {source.commit} there, or leave out --mirror"
         )
-    return shown.stdout
+    return process.stdout
 
 
-def _from_web(wanted: Repository, path: str, web: str) -> bytes:
+def _from_web(source: Repository, path: str, web: str) -> bytes:
     """Fetch the file's bytes as GitHub serves them, under the address `web`."""
-    address = f"{web}/{wanted.name}/{wanted.commit}/{path}"
+    address = f"{web}/{source.name}/{source.commit}/{path}"
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
             return bytes(answer.read())

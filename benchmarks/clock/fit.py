@@ -70,14 +70,14 @@ class Fit:
 
     def predicted(self, figures: Figures, chosen: Sequence[Recorded] | None = None) -> Vector:
         """Give the time of each point by a clock with these figures."""
-        wanted = self.points if chosen is None else chosen
+        points = self.points if chosen is None else chosen
         with ThreadPoolExecutor(self.workers) as pool:
-            told = list(pool.map(lambda point: point.retimed(self.program, figures), wanted))
-        return np.array([each.predicted_us(expected) for each, expected in zip(wanted, told, strict=True)])
+            forecasts = list(pool.map(lambda point: point.retimed(self.program, figures), points))
+        return np.array([forecast.predicted_us(expected) for forecast, expected in zip(points, forecasts, strict=True)])
 
     def errors(self, figures: Figures) -> Vector:
         """Give the logarithm of predicted over measured of each point."""
-        measured = np.array([each.point.measured_us for each in self.points])
+        measured = np.array([recorded.point.measured_us for recorded in self.points])
         errors: Vector = np.log(np.maximum(self.predicted(figures), 1e-3) / measured)
         return errors
 
@@ -101,8 +101,8 @@ class Fit:
             if better is None:
                 break
             best, errors, loss = better
-            said = ", ".join(f"{name} = {best[name]:.4g}" for name in SUGGESTED)
-            say(f"round {number + 1}: loss {loss:.4f}; {said}")
+            fitted = ", ".join(f"{name} = {best[name]:.4g}" for name in SUGGESTED)
+            say(f"round {number + 1}: loss {loss:.4f}; {fitted}")
         return best, Linearised.of(self, best, errors, self.derivatives(best, errors))
 
     def _shorter(self, linearised: Linearised, loss: float) -> tuple[dict[str, float], Vector, float] | None:
@@ -128,43 +128,43 @@ class Linearised:
     @staticmethod
     def of(fit: Fit, figures: Figures, errors: Vector, derivatives: NDArray[np.float64]) -> Linearised:
         """Give them with the families and works of the points."""
-        families = [each.point.family for each in fit.points]
-        works = [f"{p.family} {p.device} {write_dims(p.dims)}" for p in (each.point for each in fit.points)]
+        families = [recorded.point.family for recorded in fit.points]
+        works = [f"{p.family} {p.device} {write_dims(p.dims)}" for p in (recorded.point for recorded in fit.points)]
         return Linearised(figures, families, works, errors, derivatives)
 
     def solved(self, left_out: str = "", share: float = 1.0) -> dict[str, float]:
         """Give the figures that are best where errors are linear, with a family left out."""
-        rows, wanted = self._equations(left_out)
-        step, *_ = np.linalg.lstsq(rows, wanted, rcond=None)
+        rows, targets = self._equations(left_out)
+        step, *_ = np.linalg.lstsq(rows, targets, rcond=None)
         step = np.clip(step * share, -FURTHEST, FURTHEST)
         moved = {name: self.figures[name] * math.exp(step[i]) for i, name in enumerate(SUGGESTED)}
-        kept = {name: min(max(value, _bounds(name)[0]), _bounds(name)[1]) for name, value in moved.items()}
-        return {**self.figures, **kept}
+        bounded = {name: min(max(value, _bounds(name)[0]), _bounds(name)[1]) for name, value in moved.items()}
+        return {**self.figures, **bounded}
 
     def loss(self) -> float:
         """Give the sum of squares that is minimised."""
         return float(np.sum(self._equations("")[1] ** 2))
 
     def _equations(self, left_out: str) -> tuple[NDArray[np.float64], Vector]:
-        kept = [i for i, name in enumerate(self.families) if name != left_out]
+        indices = [i for i, name in enumerate(self.families) if name != left_out]
         sizes, groups = defaultdict[str, int](int), defaultdict[str, list[int]](list)
-        for i in kept:
+        for i in indices:
             sizes[self.families[i]] += 1
             groups[self.works[i]].append(i)
-        weights = np.array([1 / math.sqrt(sizes[self.families[i]]) / EACH for i in kept])
-        capped = np.minimum(1, LARGEST / np.maximum(np.abs(self.errors[kept]), 1e-9)) ** 0.5
-        rows = [self.derivatives[kept] * (weights * capped)[:, None]]
-        wanted = [-self.errors[kept] * weights * capped]
-        for group in (each for each in groups.values() if len(each) > 1):
+        weights = np.array([1 / math.sqrt(sizes[self.families[i]]) / EACH for i in indices])
+        capped = np.minimum(1, LARGEST / np.maximum(np.abs(self.errors[indices]), 1e-9)) ** 0.5
+        rows = [self.derivatives[indices] * (weights * capped)[:, None]]
+        targets = [-self.errors[indices] * weights * capped]
+        for group in (g for g in groups.values() if len(g) > 1):
             weight = ORDER / math.sqrt(sizes[self.families[group[0]]]) / EACH
-            rest = self.errors[group] - self.errors[group].mean()
-            caps = np.minimum(1, LARGEST / np.maximum(np.abs(rest), 1e-9)) ** 0.5
+            deviations = self.errors[group] - self.errors[group].mean()
+            caps = np.minimum(1, LARGEST / np.maximum(np.abs(deviations), 1e-9)) ** 0.5
             slopes = self.derivatives[group] - self.derivatives[group].mean(axis=0)
             rows.append(slopes * (weight * caps)[:, None])
-            wanted.append(-rest * weight * caps)
+            targets.append(-deviations * weight * caps)
         widths = np.array([math.log(width) for _, width in SUGGESTED.values()])
         away = np.array([math.log(value / self.figures[name]) for name, (value, _) in SUGGESTED.items()])
-        return np.concatenate([*rows, np.diag(1 / widths)]), np.concatenate([*wanted, away / widths])
+        return np.concatenate([*rows, np.diag(1 / widths)]), np.concatenate([*targets, away / widths])
 
 
 def _bounds(name: str) -> tuple[float, float]:
@@ -186,41 +186,43 @@ def recorded_points(folder: Path, mirror: Path | None, names: Sequence[str]) -> 
     fetch_all(names, folder, mirror)
     streams = folder / "streams"
     streams.mkdir(parents=True, exist_ok=True)
-    kept = list[Recorded]()
+    records = list[Recorded]()
     for point in points(folder, names):
         recorded = record(lab_of(point.device), point, streams)
         if isinstance(recorded, str):
             say(f"left out: {point.family} {point.label}: {recorded}")
         else:
-            kept.append(recorded)
-    return kept
+            records.append(recorded)
+    return records
 
 
 def main(words: Sequence[str]) -> int:
     """Record, fit, and print the agreement of each family by figures that were fitted without it."""
-    wanted = parser().parse_args(words)
-    kept = recorded_points(wanted.folder, wanted.mirror, family_names())
+    options = parser().parse_args(words)
+    records = recorded_points(options.folder, options.mirror, family_names())
     cache = load_settings().cache_folder
     program, rng = executor(find_toolchain(cache / "toolchain"), cache / "kernels"), random.Random(1)
-    names = [name for name in family_names() if name not in wanted.leave]
-    drawn = [point for name in names for point in _drawn([k for k in kept if k.point.family == name], wanted.most, rng)]
+    names = [name for name in family_names() if name not in options.leave]
+    drawn = [
+        point for name in names for point in _drawn([k for k in records if k.point.family == name], options.most, rng)
+    ]
     fit = Fit(drawn, program)
     _, linearised = fit.run(load_target("mi300x").clock)
-    told = list[Compared]()
-    with sheet(wanted.folder / "left_out.tsv") as rows:
+    compared = list[Compared]()
+    with sheet(options.folder / "left_out.tsv") as rows:
         for name in family_names():
-            mine = [each for each in kept if each.point.family == name]
+            mine = [recorded for recorded in records if recorded.point.family == name]
             times = fit.predicted(linearised.solved(left_out=name), mine)
-            for each, time_us in zip(mine, times, strict=True):
-                told.append(Compared(each.point, float(time_us), each.bound_us))
-                rows.add(told[-1])
+            for recorded, time_us in zip(mine, times, strict=True):
+                compared.append(Compared(recorded.point, float(time_us), recorded.bound_us))
+                rows.add(compared[-1])
     say("each family by figures that were fitted without it:")
-    show(told)
+    show(compared)
     return 0
 
 
-def _drawn(kept: Sequence[Recorded], most: int, rng: random.Random) -> Sequence[Recorded]:
-    return rng.sample(kept, most) if len(kept) > most else kept
+def _drawn(records: Sequence[Recorded], most: int, rng: random.Random) -> Sequence[Recorded]:
+    return rng.sample(records, most) if len(records) > most else records
 
 
 if __name__ == "__main__":

@@ -51,13 +51,13 @@ _REMARKS = (
 
 def published(results: str) -> dict[tuple[str, str], float]:
     """Give the first measured time of each configuration and shape in microseconds, by the names of both."""
-    found: dict[tuple[str, str], float] = {}
+    times_us: dict[tuple[str, str], float] = {}
     for match in _LINE.finditer(results):
         m, n, k, *tile = map(int, match.groups()[:6])
         mfma, pipeline, is_fused, block = map(int, match.groups()[6:10])
         config = GemmConfiguration((tile[0], tile[1], tile[2]), mfma, pipeline, block, is_fused == 1)
-        found.setdefault((config.text, write_dims({"m": m, "n": n, "k": k})), float(match[11]))
-    return found
+        times_us.setdefault((config.text, write_dims({"m": m, "n": n, "k": k})), float(match[11]))
+    return times_us
 
 
 def traits(config: GemmConfiguration) -> tuple[tuple[str, object], ...]:
@@ -75,14 +75,14 @@ def spread(names: Iterable[str], count: int, is_right: Callable[[str], bool], se
     """Draw right configurations, each time one whose traits were drawn least; chance decides among equals."""
     left = sorted(names)
     random.Random(seed).shuffle(left)
-    seen: Counter[tuple[str, object]] = Counter()
+    counts: Counter[tuple[str, object]] = Counter()
     drawn: list[str] = []
     while left and len(drawn) < count:
-        name = min(left, key=lambda n: sum(seen[t] for t in traits(configuration(n))))
+        name = min(left, key=lambda n: sum(counts[t] for t in traits(configuration(n))))
         left.remove(name)
         if is_right(name):
             drawn.append(name)
-            seen.update(traits(configuration(name)))
+            counts.update(traits(configuration(name)))
     return sorted(drawn)
 
 
@@ -132,30 +132,30 @@ def main(words: list[str]) -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.clock.fp8_gemm_rows", description=__doc__)
     options.add_argument("--folder", type=Path, required=True, help="where fetched files, tasks and kernels go")
     options.add_argument("--mirror", type=Path, help="a folder of bare git directories OWNER+NAME/repo")
-    wanted = options.parse_args(words)
-    fetched = fetch(repository(REPOSITORIES[0]), wanted.folder, wanted.mirror)
+    chosen = options.parse_args(words)
+    fetched = fetch(repository(REPOSITORIES[0]), chosen.folder, chosen.mirror)
     source = (fetched / "solution.hip").read_text(encoding="utf-8")
     times = published((fetched / "results.txt").read_text(encoding="utf-8"))
     lab, proofs = PointLab(target_of("MI300X")), dict[str, Proof]()
 
     def is_right(name: str) -> bool:
         if name not in proofs:
-            proofs[name] = prove(lab, wanted.folder, source, name)
+            proofs[name] = prove(lab, chosen.folder, source, name)
             print(f"{name}: {proofs[name].fault or 'right'}", flush=True)
         return not proofs[name].fault
 
     shapes = sorted({shape for _, shape in times}, key=lambda s: tuple(read_dims(s).values()))
     names = sorted({name for name, _ in times if max(configuration(name).tile[:2]) <= LARGEST})
     drawn = spread(names, DRAWN, is_right)
-    whole = sorted(random.Random(SEED).sample(shapes, WHOLE))
-    others = [n for n in names if configuration(n).reads_columns and n not in drawn and is_right(n)]
-    table = [*rows(times, drawn, shapes), *rows(times, others, whole)]
-    write_rows(TABLE, table, (*_REMARKS, *_told(proofs)))
-    print(f"{len(table)} rows: {len(drawn)} configurations at {len(shapes)} shapes, {len(others)} more at {whole}")
+    full_shapes = sorted(random.Random(SEED).sample(shapes, WHOLE))
+    extra = [n for n in names if configuration(n).reads_columns and n not in drawn and is_right(n)]
+    table = [*rows(times, drawn, shapes), *rows(times, extra, full_shapes)]
+    write_rows(TABLE, table, (*_REMARKS, *_proof_lines(proofs)))
+    print(f"{len(table)} rows: {len(drawn)} configurations at {len(shapes)} shapes, {len(extra)} more at {full_shapes}")
     return 0
 
 
-def _told(proofs: Mapping[str, Proof]) -> list[str]:
+def _proof_lines(proofs: Mapping[str, Proof]) -> list[str]:
     """Write the remarks on what the lab said."""
     waits = [name for name, proof in sorted(proofs.items()) if proof.needs_waits and not proof.fault]
     return [

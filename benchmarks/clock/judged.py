@@ -38,13 +38,13 @@ class PointLab:
     def built_of(self, prepared: Prepared) -> Built | str:
         """Return the same with a choice of tunables."""
         if prepared.refusal:
-            return _told([f.message for f in prepared.refusal.findings] or [str(prepared.refusal.code)])
+            return _refusal_text([f.message for f in prepared.refusal.findings] or [str(prepared.refusal.code)])
         compiled = self.compiler.compile(prepared.candidate, prepared.tunables)
         if not compiled.ok:
-            return _told([f.message for f in compiled.findings])
+            return _refusal_text([f.message for f in compiled.findings])
         program = self.lab.build(prepared.candidate, prepared.tunables)
         if not isinstance(program, LabProgram):
-            return _told([f.message for f in program])
+            return _refusal_text([f.message for f in program])
         return Built(prepared, compiled, program)
 
     def fault(self, source: str, task: Path) -> str:
@@ -61,7 +61,7 @@ class PointLab:
         judge = Judge(self.lab, built)
         for case in built.prepared.task.tests:
             if findings := judge.run(replace(case, role="held_out"))[1]:
-                return _told([findings[0].message])
+                return _refusal_text([findings[0].message])
         return ""
 
     def predicted(self, point: Point) -> Measurement | str:
@@ -73,7 +73,9 @@ class PointLab:
         if isinstance(built := self.built_of(prepared), str):
             return built
         forecast = predict(self.lab, built, self.target, built.compilation.resources)
-        return forecast.measurements[0] if forecast.measurements else _told([f.message for f in forecast.findings])
+        return (
+            forecast.measurements[0] if forecast.measurements else _refusal_text([f.message for f in forecast.findings])
+        )
 
 
 @lru_cache(maxsize=64)
@@ -81,5 +83,5 @@ def _task(folder: Path) -> Task:
     return load_task(folder)
 
 
-def _told(messages: list[str]) -> str:
+def _refusal_text(messages: list[str]) -> str:
     return messages[0].splitlines()[0] if messages else "refused without a reason"

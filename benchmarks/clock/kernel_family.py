@@ -40,8 +40,8 @@ class KernelFamily:
     def candidate(self, fetched: Path, kernel: str) -> str:
         """Write the candidate's text for a row's kernel."""
         plan = self.plan(kernel) if self.plan else (self.task / "plan.toml").read_text(encoding="utf-8")
-        own = OWN / f"{self.name}.hip"
-        return with_plan(plan, self.code(fetched, kernel) if self.code else own.read_text(encoding="utf-8"))
+        own_kernel = OWN / f"{self.name}.hip"
+        return with_plan(plan, self.code(fetched, kernel) if self.code else own_kernel.read_text(encoding="utf-8"))
 
     def points(self, folder: Path) -> list[Point]:
         """List the points of all rows; tasks and kernels come into `folder`, which holds what was fetched."""
@@ -76,11 +76,11 @@ def with_plan(plan: str, code: str) -> str:
     return f"/*+++\n{plan.strip()}\n+++*/\n{code}"
 
 
-def write_task(place: Path, task: Path, dims: Mapping[str, int]) -> Path:
+def write_task(target: Path, task: Path, dims: Mapping[str, int]) -> Path:
     """Write a task's files to `place`, with these dims as its only benchmark; the folder."""
-    place.mkdir(parents=True, exist_ok=True)
+    target.mkdir(parents=True, exist_ok=True)
     case = "".join(f"{name} = {size}\n" for name, size in dims.items())
     text = (task / "task.toml").read_text(encoding="utf-8")
-    (place / "task.toml").write_text(f"{text}\n[[benchmark]]\n{case}", encoding="utf-8")
-    (place / "reference.py").write_bytes((task / "reference.py").read_bytes())
-    return place
+    (target / "task.toml").write_text(f"{text}\n[[benchmark]]\n{case}", encoding="utf-8")
+    (target / "reference.py").write_bytes((task / "reference.py").read_bytes())
+    return target

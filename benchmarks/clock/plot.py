@@ -16,10 +16,10 @@ TEXT = "font-family='sans-serif' font-size='12' fill='#333'"
 
 def write_plot(path: Path, compared: Sequence[Compared]) -> None:
     """Write the plot of all points that have an expected time."""
-    shown = [one for one in compared if not one.refusal and one.predicted_us > 0]
-    times = [t for one in shown for t in (one.predicted_us, one.point.measured_us)]
+    rows = [row for row in compared if not row.refusal and row.predicted_us > 0]
+    times = [t for row in rows for t in (row.predicted_us, row.point.measured_us)]
     low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
-    names = sorted({one.point.family for one in shown})
+    names = sorted({row.point.family for row in rows})
 
     def place(value_us: float) -> float:
         return (math.log10(value_us) - low) / (high - low) * SIDE
@@ -29,11 +29,13 @@ def write_plot(path: Path, compared: Sequence[Compared]) -> None:
         f"<rect width='{WIDTH}' height='{HEIGHT}' fill='white'/>",
         *_axes(low, high),
     ]
-    for one in shown:
-        x, y = LEFT + place(one.point.measured_us), TOP + SIDE - place(one.predicted_us)
-        colour = _colour(names.index(one.point.family), len(names))
-        said = html.escape(f"{one.point.family} {one.point.label}: {one.point.measured_us:g} us measured")
-        parts.append(f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' fill='{colour}' fill-opacity='.6'><title>{said}</title>")
+    for row in rows:
+        x, y = LEFT + place(row.point.measured_us), TOP + SIDE - place(row.predicted_us)
+        colour = _colour(names.index(row.point.family), len(names))
+        label = html.escape(f"{row.point.family} {row.point.label}: {row.point.measured_us:g} us measured")
+        parts.append(
+            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' fill='{colour}' fill-opacity='.6'><title>{label}</title>"
+        )
         parts.append("</circle>")
     for i, name in enumerate(names):
         y = TOP + 12 + 19 * i
@@ -46,13 +48,14 @@ def _axes(low: int, high: int) -> list[str]:
     """Draw the frame, the decades, and lines where the expected time is half, equal to and twice the measured one."""
     parts = [f"<rect x='{LEFT}' y='{TOP}' width='{SIDE}' height='{SIDE}' fill='none' stroke='#999'/>"]
     for decade in range(low, high + 1):
-        at = (decade - low) / (high - low) * SIDE
-        said = f"{10.0**decade:g}"
+        offset = (decade - low) / (high - low) * SIDE
+        height = TOP + SIDE - offset
+        label = f"{10.0**decade:g}"
         parts += [
-            f"<line x1='{LEFT + at}' y1='{TOP}' x2='{LEFT + at}' y2='{TOP + SIDE}' stroke='#eee'/>",
-            f"<line x1='{LEFT}' y1='{TOP + SIDE - at}' x2='{LEFT + SIDE}' y2='{TOP + SIDE - at}' stroke='#eee'/>",
-            f"<text x='{LEFT + at}' y='{TOP + SIDE + 18}' text-anchor='middle' {TEXT}>{said}</text>",
-            f"<text x='{LEFT - 8}' y='{TOP + SIDE - at + 4}' text-anchor='end' {TEXT}>{said}</text>",
+            f"<line x1='{LEFT + offset}' y1='{TOP}' x2='{LEFT + offset}' y2='{TOP + SIDE}' stroke='#eee'/>",
+            f"<line x1='{LEFT}' y1='{height}' x2='{LEFT + SIDE}' y2='{height}' stroke='#eee'/>",
+            f"<text x='{LEFT + offset}' y='{TOP + SIDE + 18}' text-anchor='middle' {TEXT}>{label}</text>",
+            f"<text x='{LEFT - 8}' y='{height + 4}' text-anchor='end' {TEXT}>{label}</text>",
         ]
     step = math.log10(2) / (high - low) * SIDE
     for shift, dash in ((0.0, "none"), (step, "4 4"), (-step, "4 4")):

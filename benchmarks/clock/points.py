@@ -36,8 +36,8 @@ class Point:
     @property
     def digest(self) -> str:
         """Digest of what is measured: the kernel's text, the task and its shape, the device."""
-        named = (self.family, self.device, self.label, str(self.dims), self.dtype)
-        digest = hashlib.sha256("\0".join(named).encode() + self.kernel.read_bytes())
+        fields = (self.family, self.device, self.label, str(self.dims), self.dtype)
+        digest = hashlib.sha256("\0".join(fields).encode() + self.kernel.read_bytes())
         for path in sorted(self.task.glob("*")):
             digest.update(path.read_bytes() if path.is_file() else b"")
         return digest.hexdigest()[:24]

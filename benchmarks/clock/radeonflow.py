@@ -22,9 +22,9 @@ def joined(fetched: Path, *kernels: str) -> str:
 
 def launch(kernel: str, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[str, ...], when: str) -> str:
     """Write one launch of a plan, made only where the condition holds."""
-    named = ", ".join(f'"{arg}"' for arg in args)
+    quoted = ", ".join(f'"{arg}"' for arg in args)
     return (
-        f'[[launch]]\nkernel = "{kernel}"\ngrid = {list(grid)}\nblock = {list(block)}\nargs = [{named}]\n'
+        f'[[launch]]\nkernel = "{kernel}"\ngrid = {list(grid)}\nblock = {list(block)}\nargs = [{quoted}]\n'
         f'when = "{when}"\n'
     )
 

@@ -32,7 +32,7 @@ class Recorded:
     point: Point
     program: Path
     streams: Path
-    held: tuple[Occupancy, ...]
+    occupancies: tuple[Occupancy, ...]
     bound_us: float
 
     def retimed(self, executor: Path, changed: Mapping[str, float]) -> PlanForecast:
@@ -45,10 +45,10 @@ class Recorded:
             file.write(struct.pack(f"<{len(words)}Q", *words))
             file.flush()
             argv = [str(executor), "timeline", str(self.program), str(self.streams), file.name]
-            done = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise MachineError(f"the streams of {self.point.label} cannot be read: {done.stderr.strip()[:200]}")
-        rows = zip(json.loads(done.stdout), self.held, strict=True)
+            process = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise MachineError(f"the streams of {self.point.label} cannot be read: {process.stderr.strip()[:200]}")
+        rows = zip(json.loads(process.stdout), self.occupancies, strict=True)
         return forecast([(_counted(row, o), o) for row, o in rows], clock, target)
 
     def predicted_us(self, expected: PlanForecast) -> float:
@@ -66,12 +66,12 @@ def _counted(row: Mapping[str, Any] | None, o: Occupancy) -> LaunchCounters:
 
 def record(lab: PointLab, point: Point, folder: Path) -> Recorded | str:
     """Execute a few workgroups of the point's kernel and keep their streams in the folder, or say why it cannot be."""
-    place = folder / point.digest
-    streams, table = place.with_suffix(".bin"), place.with_suffix(".json")
+    stem = folder / point.digest
+    streams, table = stem.with_suffix(".bin"), stem.with_suffix(".json")
     if table.is_file():
-        kept = json.loads(table.read_text(encoding="utf-8"))
-        held = tuple(Occupancy(**each) for each in kept["held"])
-        return Recorded(point, Path(kept["program"]), streams, held, kept["bound_us"])
+        stored = json.loads(table.read_text(encoding="utf-8"))
+        occupied = tuple(Occupancy(**occupancy) for occupancy in stored["held"])
+        return Recorded(point, Path(stored["program"]), streams, occupied, stored["bound_us"])
     if isinstance(built := lab.built(point.kernel.read_text(encoding="utf-8"), point.task), str):
         return built
     case, target = load_task(point.task).benchmarks[0], lab.target
@@ -79,9 +79,13 @@ def record(lab: PointLab, point: Point, folder: Path) -> Recorded | str:
     launches, findings = replace(counted, keep=streams).run()
     if findings:
         return findings[0].message
-    held = tuple(occupancies(launches, counted.plan, built.compilation.resources, target))
+    occupied = tuple(occupancies(launches, counted.plan, built.compilation.resources, target))
     footprint = footprint_bytes(built.prepared.task.work(case)[1], counted.plan)
-    bound = bound_us(list(zip(launches, held, strict=True)), footprint, target)
-    kept = {"program": str(built.program.path), "held": [asdict(each) for each in held], "bound_us": bound}
-    table.write_text(json.dumps(kept), encoding="utf-8")
-    return Recorded(point, Path(built.program.path), streams, held, bound)
+    bound = bound_us(list(zip(launches, occupied, strict=True)), footprint, target)
+    stored = {
+        "program": str(built.program.path),
+        "held": [asdict(occupancy) for occupancy in occupied],
+        "bound_us": bound,
+    }
+    table.write_text(json.dumps(stored), encoding="utf-8")
+    return Recorded(point, Path(built.program.path), streams, occupied, bound)

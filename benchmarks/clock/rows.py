@@ -40,19 +40,19 @@ def read_rows(path: Path) -> list[MeasuredRow]:
 
 
 def _row(path: Path, cells: list[str]) -> MeasuredRow:
-    if len(cells) != len(COLUMNS) or (named := dict(zip(COLUMNS, cells, strict=True)))["caches"] not in CACHES:
+    if len(cells) != len(COLUMNS) or (by_column := dict(zip(COLUMNS, cells, strict=True)))["caches"] not in CACHES:
         raise UsageError(f"{path}: a row needs {len(COLUMNS)} cells and one of {', '.join(CACHES)} as caches: {cells}")
     return MeasuredRow(
-        named["family"],
-        named["device"],
-        named["kernel"],
-        read_dims(named["dims"]),
-        named["dtype"],
-        float(named["measured_us"]),
-        named["caches"],
-        named["source"],
-        named["commit"],
-        named["how"],
+        by_column["family"],
+        by_column["device"],
+        by_column["kernel"],
+        read_dims(by_column["dims"]),
+        by_column["dtype"],
+        float(by_column["measured_us"]),
+        by_column["caches"],
+        by_column["source"],
+        by_column["commit"],
+        by_column["how"],
     )
 
 

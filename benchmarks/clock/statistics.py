@@ -41,9 +41,9 @@ def regret(predicted: Sequence[float], measured: Sequence[float]) -> float:
     return fmean(m for p, m in zip(predicted, measured, strict=True) if p == least) / min(measured)
 
 
-def spearman(one: Sequence[float], other: Sequence[float]) -> float:
+def spearman(first: Sequence[float], other: Sequence[float]) -> float:
     """Compute Spearman's rank correlation, equal values sharing their mean rank; NaN where one side is all equal."""
-    a, b = ranks(one), ranks(other)
+    a, b = ranks(first), ranks(other)
     middle = (len(a) + 1) / 2
     spread = math.sqrt(sum((x - middle) ** 2 for x in a) * sum((y - middle) ** 2 for y in b))
     shared = sum((x - middle) * (y - middle) for x, y in zip(a, b, strict=True))
@@ -53,7 +53,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
 def ranks(values: Sequence[float]) -> list[float]:
     """Rank from 1 on; equal values have the mean of their places."""
     order = sorted(values)
-    places: dict[float, list[int]] = {}
-    for place, value in enumerate(order, start=1):
-        places.setdefault(value, []).append(place)
-    return [fmean(places[value]) for value in values]
+    positions: dict[float, list[int]] = {}
+    for position, value in enumerate(order, start=1):
+        positions.setdefault(value, []).append(position)
+    return [fmean(positions[value]) for value in values]

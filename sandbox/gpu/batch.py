@@ -72,8 +72,11 @@ def make_batch(
     task = families.task
     rows, buffers, launches = list[SweptCase](), list[tuple[str, str, int]](), list[Launches]()
     refused, taken_bytes, count = None, 0, 0
+    plans = dict[str, ResolvedPlan | tuple[Finding, ...]]()  # several families meet one case
     for number, swept in enumerate(swept_cases):
-        plan = plan_or_refusal(candidate, swept.case)
+        if swept.case.name not in plans:
+            plans[swept.case.name] = plan_or_refusal(candidate, swept.case)
+        plan = plans[swept.case.name]
         if not isinstance(plan, ResolvedPlan):
             refused = swept
             break

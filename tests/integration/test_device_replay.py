@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.h200_author import STORED
 from benchmarks.on_h200_author import LIMITS, TARGET, context_of
+from benchmarks.packed import read_text
 from graph.drive import drive
 from sandbox.candidate.dispatch import read_dispatch
 from sandbox.target import load_target
@@ -50,7 +51,7 @@ def test_a_campaign_on_an_h200_ends_with_the_same_table_by_shape_without_one(
         *(f"cols <= {cols} and cols % {pack} == 0" for cols in (1024, 4096, 16384)),
         "",
     ]
-    raced = json.loads(STORED.read_text(encoding="utf-8"))["campaigns"][name]
+    raced = json.loads(read_text(STORED))["campaigns"][name]
     assert (raced["best"], raced["kernel"]) == (best.id, sha256(source.encode()).hexdigest())
     talk = json.dumps([m["content"] for body in recorded.coder for m in body["messages"]])
     assert "`changed` against `g001-e1-a0`, estimated without being verified" in talk

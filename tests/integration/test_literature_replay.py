@@ -26,9 +26,9 @@ SMALL = Limits(
 )
 ONCE = replace(SMALL, writer_tokens=0, repairer_tokens=0, critic_tokens=0, search_tokens=0)
 ARMS = {
-    "without": (replace(ONCE, planner_tokens=0), NONE, 9.31, set()),
-    "once": (ONCE, NOTES, 9.90, {"planner"}),
-    "on evidence": (SMALL, NOTES, 9.90, {"planner", "writer", "critic", "search"}),
+    "without": (replace(ONCE, planner_tokens=0), NONE, 20.28, set()),
+    "once": (ONCE, NOTES, 19.58, {"planner"}),
+    "on evidence": (SMALL, NOTES, 19.58, {"planner", "writer", "critic", "search"}),
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.mcp.kernel_calls import answered
+from app.mcp.kernel_calls import answer_call
 from app.settings import Settings
 from sandbox.candidate.prepare import prepare
 from sandbox.cases.shapes.growth import plan_cases
@@ -130,7 +130,7 @@ def test_a_kernel_that_knows_the_listed_shapes_is_told_nothing_of_the_others(
     )
     source = LISTED_ONLY.replace("KNOWN", condition).replace("FAULT", fault)
     kernel = {"source": source, "task": "transpose", "seed": SEED, "shapes": []}
-    verdict = answered({"call": "check", "kernels": [kernel]})["answer"]
+    verdict = answer_call({"call": "check", "kernels": [kernel]})["answer"]
     assert not verdict["accepted"] and verdict["stage"] in ("execute", "correct")
     assert verdict["findings"][0]["case"] == "a held-out case"
     text = json.dumps({name: verdict[name] for name in ("findings", "wrong_cases", "explanation")})

@@ -63,18 +63,16 @@ class Recorded:
     body: dict[str, Any]
 
 
-class ScriptedEndpoint:
-    """Serves on 127.0.0.1; a script that has ended answers 410, which no client retries."""
+class _Listener(ThreadingHTTPServer):
+    request_queue_size = 128  # the kernel resets connections beyond it, of callers that all begin at once
+    daemon_threads = True
 
-    def __init__(self, script: Script, models: tuple[str, ...] = ("scripted",)) -> None:
-        self._function = script if callable(script) else None
-        self._left = iter(() if callable(script) else script)
-        self._lock = threading.Lock()
-        self._models = models
-        self.requests: list[Recorded] = []  # chat requests
-        self.others: list[Recorded] = []  # everything else that was posted
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+
+class LocalServer:
+    """An HTTP server on a port of 127.0.0.1, from `with` to its end."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        self._server = _Listener(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
@@ -92,6 +90,19 @@ class ScriptedEndpoint:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+class ScriptedEndpoint(LocalServer):
+    """Serves on 127.0.0.1; a script that has ended answers 410, which no client retries."""
+
+    def __init__(self, script: Script, models: tuple[str, ...] = ("scripted",)) -> None:
+        self._function = script if callable(script) else None
+        self._left = iter(() if callable(script) else script)
+        self._lock = threading.Lock()
+        self._models = models
+        self.requests: list[Recorded] = []  # chat requests
+        self.others: list[Recorded] = []  # everything else that was posted
+        super().__init__(_handler(self))
 
     def answer(self, request: Recorded) -> Step:
         """The next step of the script for this request."""

@@ -89,19 +89,19 @@ def write_task(
     for role, case in (*(("test", case) for case in tests), ("benchmark", dims)):
         text += f"\n[[{role}]]\n" + "".join(f"{name} = {size}\n" for name, size in case.items())
     order = "columns" if reads_columns else "rows"
-    place = folder / "tasks" / family / f"{'x'.join(map(str, dims.values()))}_{order}"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "task.toml").write_text(text, encoding="utf-8")
-    (place / "reference.py").write_bytes((TASK / "reference.py").read_bytes())
-    return place
+    task = folder / "tasks" / family / f"{'x'.join(map(str, dims.values()))}_{order}"
+    task.mkdir(parents=True, exist_ok=True)
+    (task / "task.toml").write_text(text, encoding="utf-8")
+    (task / "reference.py").write_bytes((TASK / "reference.py").read_bytes())
+    return task
 
 
 def write_kernel(folder: Path, source: str, config: GemmConfiguration) -> Path:
     """Write the candidate of a configuration; its file."""
-    place = folder / "kernels" / NAME / f"{file_name(config.text)}.hip"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(candidate(source, config), encoding="utf-8")
-    return place
+    path = folder / "kernels" / NAME / f"{file_name(config.text)}.hip"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(candidate(source, config), encoding="utf-8")
+    return path
 
 
 def points(folder: Path) -> list[Point]:

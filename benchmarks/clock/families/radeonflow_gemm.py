@@ -25,8 +25,8 @@ Shapes = Mapping[tuple[int, int], tuple[int, int, int]]  # tile, work-items and 
 
 def transposes(code: str) -> dict[tuple[int, int], tuple[int, int, int]]:
     """Look up the parameters of the transposes in the launcher's own table."""
-    found = (tuple(map(int, match.groups())) for match in _PARTS.finditer(code))
-    return {(rows, cols): (tile, block, width) for rows, cols, tile, block, width in found}
+    rows = (tuple(map(int, match.groups())) for match in _PARTS.finditer(code))
+    return {(rows, cols): (tile, block, width) for rows, cols, tile, block, width in rows}
 
 
 def split_of(kernel: str) -> int:
@@ -44,7 +44,7 @@ def launches(dims: Mapping[str, int], split: int, shapes: Shapes) -> list[str]:
     sizes = f"{m}, {n}, {part}, {TILE_M}, {TILE_N}, {TILE_K}, 128, {THREADS}, 4, 2, {k}, {k}, 16"
     grid = (-(-n // TILE_N) << 1, -(-m // TILE_M) >> 1, split)
     args = ("a_rows", "b_rows", "c" if split == 1 else "parts", "a_scale", "b_scale")
-    made = [
+    plan = [
         transpose("b_rows", "b", k, n, shapes[k, n], when),
         transpose("a_rows", "a", k, m, shapes[k, m], when),
         launch(f"gemm_kernel::gemm_kernel<__FP8_TYPE, float, {out}, {sizes}>", grid, (THREADS,), args, when),
@@ -52,8 +52,8 @@ def launches(dims: Mapping[str, int], split: int, shapes: Shapes) -> list[str]:
     if split > 1:
         summed = f"gemm_kernel::reduce_kernel<{m}, {n}, {split}, {REDUCING}>"
         blocks = -(-(m * n // 4) // REDUCING)
-        made.append(launch(summed, (blocks,), (REDUCING,), ("parts", "c"), when))
-    return made
+        plan.append(launch(summed, (blocks,), (REDUCING,), ("parts", "c"), when))
+    return plan
 
 
 def candidate(code: str, dims: Mapping[str, int], split: int) -> str:

@@ -44,9 +44,9 @@ def points(folder: Path) -> list[Point]:
 
 def point_of(folder: Path, code: str, row: MeasuredRow) -> Point:
     """Return the point of one row, whose task and kernel are written."""
-    place = write_task(folder / "tasks" / NAME / file_name(write_dims(row.dims)), TASKS / NAME, row.dims)
-    kernel = folder / "kernels" / NAME / f"{place.name}_{file_name(row.kernel)}.hip"
+    task = write_task(folder / "tasks" / NAME / file_name(write_dims(row.dims)), TASKS / NAME, row.dims)
+    kernel = folder / "kernels" / NAME / f"{task.name}_{file_name(row.kernel)}.hip"
     kernel.parent.mkdir(parents=True, exist_ok=True)
     kernel.write_text(candidate(code, row.kernel, row.dims), encoding="utf-8")
     label, source = f"{row.kernel} at {write_dims(row.dims)}", f"{row.source} at {row.commit}"
-    return Point(NAME, row.device, label, row.dims, row.dtype, row.measured_us, row.caches, place, kernel, source)
+    return Point(NAME, row.device, label, row.dims, row.dtype, row.measured_us, row.caches, task, kernel, source)

@@ -28,15 +28,15 @@ def parser() -> argparse.ArgumentParser:
 
 def main(words: Sequence[str]) -> int:
     """Predict and print a row as soon as it is there, then a summary; the exit status says whether a kernel failed."""
-    wanted = parser().parse_args(words)
-    pairs = [pair for pair in load_pairs(wanted.folder) if not wanted.only or pair.name in wanted.only]
+    options = parser().parse_args(words)
+    pairs = [pair for pair in load_pairs(options.folder) if not options.only or pair.name in options.only]
     if not pairs:
         raise UsageError("no pair has that name")
     labs = {device: PointLab(target_of(device)) for device in {pair.device for pair in pairs}}
     rows = []
     for pair in pairs:
         lab = labs[pair.device]
-        for which in CHOICES if wanted.check else ():
+        for which in CHOICES if options.check else ():
             if fault := lab.fault_of(pair.prepared(which)):
                 say(f"{pair.name}, {which}: {fault}")
         rows.append(ordered(lab, pair))

@@ -39,7 +39,7 @@ class Ordered:
         """Write a row of the table."""
         if not self.fast or not self.slow:
             return [self.pair.name, "", "", "", "", f"refused: {self.refusal}", "", ""]
-        times = [f"{each.time_us:.1f}" for each in (self.fast, self.slow)]
+        times = [f"{kernel.time_us:.1f}" for kernel in (self.fast, self.slow)]
         ratios = [f"{self.ratio:.2f}", f"{self.pair.least:.2f}"]
         return [self.pair.name, *times, *ratios, self.order, bound_by(self.fast), bound_by(self.slow)]
 

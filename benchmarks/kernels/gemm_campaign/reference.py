@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     m, n, k = (case.dims[name] for name in ("m", "n", "k"))
     a, b = (rng.standard_normal((rows, k), dtype=np.float32).astype(np.float16) for rows in (m, n))
     return {"a": a, "b": b}

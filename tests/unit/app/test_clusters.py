@@ -33,13 +33,15 @@ def test_the_address_is_the_option_before_the_setting(tmp_path: Path) -> None:
 
 
 def test_a_cluster_of_ones_own_has_a_lab_station_a_core(tmp_path: Path) -> None:
-    own = cluster_address(load_settings(cache_folder=tmp_path), "ray:local", "mi300x").local
-    assert own is not None and own["lab"] == len(os.sched_getaffinity(0))
+    resources = cluster_address(load_settings(cache_folder=tmp_path), "ray:local", "mi300x").local
+    assert resources is not None and resources["lab"] == len(os.sched_getaffinity(0))
     few = cluster_address(load_settings(cache_folder=tmp_path, ray_lab=2), "ray:local", "mi300x").local
     assert few is not None and few["lab"] == 2
 
 
 def test_no_secret_of_this_process_reaches_the_bridge(tmp_path: Path) -> None:
-    known = cluster_address(load_settings(cache_folder=tmp_path), "ray").environment
-    assert not [name for name in known if "KEY" in name or "SECRET" in name or name.startswith("KERNEL_SCIENTIST_")]
-    assert known["RAY_USAGE_STATS_ENABLED"] == "0" and "PATH" in known
+    environment = cluster_address(load_settings(cache_folder=tmp_path), "ray").environment
+    assert not [
+        name for name in environment if "KEY" in name or "SECRET" in name or name.startswith("KERNEL_SCIENTIST_")
+    ]
+    assert environment["RAY_USAGE_STATS_ENABLED"] == "0" and "PATH" in environment

@@ -50,10 +50,10 @@ def timed(plain: Evaluation, prepared: Prepared) -> Evaluation:
 
 
 def test_the_interval_is_students_and_paired() -> None:
-    found = effect("t", "tuner", PAIRS)
-    assert found.slower_pct.mean == pytest.approx(20.0)
-    assert (found.slower_pct.low, found.slower_pct.high) == pytest.approx((20 - 24.84, 20 + 24.84), abs=0.01)
-    assert found.more_timed.mean == pytest.approx(18.0)
+    measured = effect("t", "tuner", PAIRS)
+    assert measured.slower_pct.mean == pytest.approx(20.0)
+    assert (measured.slower_pct.low, measured.slower_pct.high) == pytest.approx((20 - 24.84, 20 + 24.84), abs=0.01)
+    assert measured.more_timed.mean == pytest.approx(18.0)
     assert difference([3.0, 3.0]).low == difference([3.0, 3.0]).high == 3.0
 
 
@@ -75,13 +75,15 @@ def test_every_part_is_a_limit_that_there_is() -> None:
 @pytest.mark.long
 def test_campaigns_with_and_without_exploration_differ_and_can_be_repeated(tmp_path: Path) -> None:
     settings = load_settings(runs_folder=tmp_path / "runs")
-    told: list[str] = []
+    lines: list[str] = []
     campaigns = Campaigns(settings, "row_softmax", "mi300x", Remembered(Texts()))
-    found = campaigns.compare("exploration", 2, 1, told.append)
-    assert (found.task, found.part, found.campaigns, len(told)) == ("row_softmax", "exploration", 2, 2)
-    assert found.more_timed.mean != 0.0
-    again = Campaigns(settings, "row_softmax", "mi300x", Remembered(Texts())).compare("exploration", 2, 1, told.append)
-    assert again == found
+    first = campaigns.compare("exploration", 2, 1, lines.append)
+    assert (first.task, first.part, first.campaigns, len(lines)) == ("row_softmax", "exploration", 2, 2)
+    assert first.more_timed.mean != 0.0
+    second = Campaigns(settings, "row_softmax", "mi300x", Remembered(Texts())).compare(
+        "exploration", 2, 1, lines.append
+    )
+    assert second == first
 
 
 def test_an_unknown_part_and_a_single_seed_are_refused(tmp_path: Path) -> None:

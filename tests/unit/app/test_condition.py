@@ -11,18 +11,21 @@ from records.ledger import Ledger
 from tests.unit.conftest import Notebook
 
 
-def now(notebook: Notebook, folder: Path) -> Condition:
+def condition_now(notebook: Notebook, folder: Path) -> Condition:
     return condition(Settings(runs_folder=folder), notebook.ledger, notebook.run)
 
 
 def test_a_run_is_at_work_only_while_a_process_holds_it(notebook: Notebook, tmp_path: Path) -> None:
     notebook.start()
-    assert (now(notebook, tmp_path).state, now(notebook, tmp_path).pid) == ("stopped", None)
+    assert (condition_now(notebook, tmp_path).state, condition_now(notebook, tmp_path).pid) == ("stopped", None)
     with Ledger(notebook.ledger.path) as driver, driver.driving("run-1"):
-        found = now(notebook, tmp_path)
-        assert (found.state, found.pid, found.reason) == ("running", os.getpid(), "")
+        state = condition_now(notebook, tmp_path)
+        assert (state.state, state.pid, state.reason) == ("running", os.getpid(), "")
     notebook.ledger.finish("run-1", "paused", "waiting for results", "waiting")
-    assert (now(notebook, tmp_path).state, now(notebook, tmp_path).reason) == ("paused", "waiting for results")
+    assert (condition_now(notebook, tmp_path).state, condition_now(notebook, tmp_path).reason) == (
+        "paused",
+        "waiting for results",
+    )
 
 
 def test_progress_best_and_spend_are_those_of_the_records(notebook: Notebook, tmp_path: Path) -> None:
@@ -38,10 +41,10 @@ def test_progress_best_and_spend_are_those_of_the_records(notebook: Notebook, tm
     tell("run-1", "stage", {"generation": 1, "experiment": "g001-e1", "stage": "verify"})
     tell("run-1", "attempt", {"generation": 1, "experiment": "g001-e1", "status": "accepted"})
     tell("run-1", "stage", {"generation": 1, "experiment": "g001-e2", "stage": "tune"})
-    found = now(notebook, tmp_path)
-    assert (found.generation, found.generations, found.attempts, found.accepted) == (1, 4, 3, 2)
-    assert found.experiments == {"g001-e1": "accepted", "g001-e2": "tune"}
-    assert found.best is not None and (found.best.id, round(found.best.geomean_us)) == (second.id, 50)
-    assert (found.llm_calls, found.usd, found.budget_usd) == (1, 0.25, 2.0)
-    assert found.shared == {}
-    assert found.last_event_at == notebook.ledger.events("run-1")[-1].at
+    state = condition_now(notebook, tmp_path)
+    assert (state.generation, state.generations, state.attempts, state.accepted) == (1, 4, 3, 2)
+    assert state.experiments == {"g001-e1": "accepted", "g001-e2": "tune"}
+    assert state.best is not None and (state.best.id, round(state.best.geomean_us)) == (second.id, 50)
+    assert (state.llm_calls, state.usd, state.budget_usd) == (1, 0.25, 2.0)
+    assert state.shared == {}
+    assert state.last_event_at == notebook.ledger.events("run-1")[-1].at

@@ -39,7 +39,7 @@ def test_models_that_make_vectors_are_told_by_their_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "address", "said"),
+    ("model", "address", "message"),
     [
         ("./mini", "http://127.0.0.1:9/v1", r"there is no folder mini, .*check the path"),
         ("/models/mini", None, "there is no folder /models/mini"),
@@ -47,15 +47,15 @@ def test_models_that_make_vectors_are_told_by_their_names() -> None:
     ],
 )
 def test_no_texts_are_sent_for_a_folder_that_is_not_there_or_without_an_endpoint(
-    named: str, address: str | None, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    model: str, address: str | None, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.mkdir()
-    monkeypatch.setenv("KERNEL_SCIENTIST_EMBEDDING_MODEL", named)
+    monkeypatch.setenv("KERNEL_SCIENTIST_EMBEDDING_MODEL", model)
     if address:
         monkeypatch.setenv("OPENAI_BASE_URL", address)
-    with pytest.raises(EmbedderError, match=said):
+    with pytest.raises(EmbedderError, match=message):
         make_store(load_settings())
-    (line,) = [one for one in installation(load_settings()) if one.name == "knowledge store"]
+    (line,) = [capability for capability in installation(load_settings()) if capability.name == "knowledge store"]
     assert line.state == "missing" and "EMBEDDING_MODEL" in line.remedy
 
 
@@ -69,8 +69,8 @@ def test_an_endpoint_that_offers_vectors_is_asked_once_and_used(
         store = make_store(settings)
         store.add_text("n", "words")
         buy(store, is_asked=False)
-        told = capsys.readouterr()
-        assert "of my-embed, of the model's endpoint" in told.err and f"{1 + len('n--words')} tokens" in told.err
+        output = capsys.readouterr()
+        assert "of my-embed, of the model's endpoint" in output.err and f"{1 + len('n--words')} tokens" in output.err
         used = make_store(settings)
         assert isinstance(used.embedder, EndpointEmbedder) and used.embedder.model == "my-embed"
         assert (used.missing(), endpoint.listed) == (0, 1)

@@ -31,14 +31,14 @@ def test_a_limit_that_cannot_be_is_refused_by_name(name: str, value: Any) -> Non
 
 
 def test_limits_have_their_own_types_and_what_is_left_out_is_left_out() -> None:
-    found = checked_limits({"generations": 2.0, "clear_pct": 2, "picks": None})
-    assert found == {"generations": 2, "clear_pct": 2.0}
-    assert [type(v) for v in found.values()] == [int, float]
+    limits = checked_limits({"generations": 2.0, "clear_pct": 2, "picks": None})
+    assert limits == {"generations": 2, "clear_pct": 2.0}
+    assert [type(v) for v in limits.values()] == [int, float]
 
 
 def test_a_run_that_asks_remembers_it() -> None:
-    asked = new_run(load_settings(), RunRequest("row_softmax", author="playbook", approves=True), task())
-    assert asked.config["approves"] is True
+    run = new_run(load_settings(), RunRequest("row_softmax", author="playbook", approves=True), task())
+    assert run.config["approves"] is True
     assert "approves" not in new_run(load_settings(), RunRequest("row_softmax", author="playbook"), task()).config
 
 

@@ -19,7 +19,7 @@ without_gpu = pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def work_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -48,9 +48,9 @@ def test_a_gpu_that_is_not_here_is_one_sentence(on: str, target: str, words: str
 
 
 @without_gpu
-def test_a_worker_without_a_driver_is_one_sentence(place: Path) -> None:
+def test_a_worker_without_a_driver_is_one_sentence(work_folder: Path) -> None:
     with pytest.raises(DeviceError, match="there is no NVIDIA H200 with a working driver on this machine; start"):
-        make_bench("w", "device", load_target("h200"), place, None, None, False, "strict")
+        make_bench("w", "device", load_target("h200"), work_folder, None, None, False, "strict")
 
 
 def test_the_lab_knows_its_own_target_only() -> None:
@@ -64,25 +64,25 @@ def test_what_is_no_place_is_refused(on: str) -> None:
         resolve_on(on, "mi300x")
 
 
-def test_a_place_elsewhere_is_kept_in_full(place: Path) -> None:
-    assert resolve_on("spool:there", "h200") == f"spool:{place / 'there'}"
+def test_a_place_elsewhere_is_kept_in_full(work_folder: Path) -> None:
+    assert resolve_on("spool:there", "h200") == f"spool:{work_folder / 'there'}"
     assert resolve_on("worker:box:7000", "h200") == "worker:box:7000"
 
 
 def sandbox_of(settings: Settings, on: str, place_id: str = "") -> Remote:
-    made = make_sandbox(settings, "h200", on, 0, place_id=place_id)
-    assert isinstance(made, Remote)
-    return made
+    sandbox = make_sandbox(settings, "h200", on, 0, place_id=place_id)
+    assert isinstance(sandbox, Remote)
+    return sandbox
 
 
-def test_a_run_remembers_its_folder_and_refuses_another_one(place: Path) -> None:
+def test_a_run_remembers_its_folder_and_refuses_another_one(work_folder: Path) -> None:
     settings = load_settings()
     request = run_request.RunRequest("row_softmax", "h200", "spool:there")
     run = run_request.new_run(settings, request, load_task("row_softmax", "h200"))
-    assert run.on == f"spool:{place / 'there'}"
+    assert run.on == f"spool:{work_folder / 'there'}"
     assert run.config["place"]
     sandbox_of(settings, run.on, str(run.config["place"]))
-    for path in (place / "there").iterdir():
+    for path in (work_folder / "there").iterdir():
         path.rmdir() if path.is_dir() else path.unlink()
     with pytest.raises(SpoolError, match="is not the one that the run was started with; bring that one back"):
         sandbox_of(settings, run.on, str(run.config["place"]))

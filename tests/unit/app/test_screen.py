@@ -43,15 +43,15 @@ def test_times_carry_their_unit(time_us: float | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "shown"),
+    ("title", "expected"),
     [
         ("unroll the loops [unroll:2 on f3585392]", "unroll the loops [unroll:2]"),
         ("two at once [together:restrict+unroll on f3585392]: +3 %", "two at once [together:restrict+unroll]: +3 %"),
         ("store [i] on 8 lanes", "store [i] on 8 lanes"),
     ],
 )
-def test_a_title_is_shown_without_the_playbooks_fingerprint(title: str, shown: str) -> None:
-    assert heading(title) == shown
+def test_a_title_is_shown_without_the_playbooks_fingerprint(title: str, expected: str) -> None:
+    assert heading(title) == expected
 
 
 def test_elapsed_time() -> None:

@@ -98,5 +98,5 @@ def test_every_field_is_documented() -> None:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
     assert set(fields) >= set(Settings.model_fields)
-    told = {name for name, node in fields.items() if isinstance(follows[node], ast.Expr)}
-    assert set(Settings.model_fields) - told == set()
+    documented = {name for name, node in fields.items() if isinstance(follows[node], ast.Expr)}
+    assert set(Settings.model_fields) - documented == set()

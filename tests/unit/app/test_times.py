@@ -19,8 +19,8 @@ def timed(*rows: Measurement) -> Evaluation:
 
 
 def test_the_mean_says_what_is_expected_and_what_is_the_bound() -> None:
-    said = "expected 38.8 us (cold; warm 30.1 us), bound 12.4 us (predicted; two are equal within 8 %)"
-    assert mean_text(timed(KNOWN)) == said
+    text = "expected 38.8 us (cold; warm 30.1 us), bound 12.4 us (predicted; two are equal within 8 %)"
+    assert mean_text(timed(KNOWN)) == text
     assert (
         mean_text(timed(replace(KNOWN, warm_us=0.0, error=0.0))) == "expected 38.8 us (cold), bound 12.4 us (predicted)"
     )
@@ -52,15 +52,18 @@ def test_a_table_of_predicted_times_has_bound_and_warm_beside_them(capsys: pytes
 
 def test_json_has_null_for_what_is_not_known() -> None:
     assert (time_json(ROW)["bound_us"], time_json(ROW)["time_error"], time_json(ROW)["stalls_us"]) == (None, None, {})
-    known = time_json(KNOWN)
-    assert (known["bound_us"], known["time_error"], known["warm_us"]) == (12.4, 0.08, 30.1)
-    assert time_json(None).keys() == known.keys()
+    fields = time_json(KNOWN)
+    assert (fields["bound_us"], fields["time_error"], fields["warm_us"]) == (12.4, 0.08, 30.1)
+    assert time_json(None).keys() == fields.keys()
 
 
 def test_a_line_is_told_with_what_it_stalls_on(capsys: pytest.CaptureFixture[str]) -> None:
     hot = HotLine(2, "k", {"stall_us": 12.5, "l2_requests": 9.0}, {"stall_us": 0.4, "l2_requests": 0.01}, "vmcnt")
-    made = replace(timed(KNOWN), hot_lines=(hot,))
-    show(made, "first\nsecond\n", "k.hip")
+    evaluation = replace(timed(KNOWN), hot_lines=(hot,))
+    show(evaluation, "first\nsecond\n", "k.hip")
     assert "stall us, most by vmcnt, 12.5 (40%)" in capsys.readouterr().out
-    assert verdict_json(made)["hot_lines"][0]["stall_cause"] == "vmcnt"
-    assert "stall_cause" not in verdict_json(replace(made, hot_lines=(replace(hot, stall_cause=""),)))["hot_lines"][0]
+    assert verdict_json(evaluation)["hot_lines"][0]["stall_cause"] == "vmcnt"
+    assert (
+        "stall_cause"
+        not in verdict_json(replace(evaluation, hot_lines=(replace(hot, stall_cause=""),)))["hot_lines"][0]
+    )

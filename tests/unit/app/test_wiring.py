@@ -27,8 +27,8 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_checkpoints_are_read_strictly_from_the_first_import_on() -> None:
     program = "import os, sys, app.wiring; print(os.environ['LANGGRAPH_STRICT_MSGPACK'], 'langgraph' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "true False\n"
+    completed = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert completed.stdout == "true False\n"
 
 
 def test_the_author_follows_what_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,9 +57,14 @@ def test_what_an_author_is_told_follows_the_limits(switched: int) -> None:
     task, limits = load_task("row_softmax"), {"dispatch": switched, "taxonomy": switched}
     request = run_request.RunRequest("row_softmax", author="playbook", seed=5, limits=limits)
     run = run_request.new_run(load_settings(), request, task)
-    told = wiring.assignment_of(run, task, wiring.limits_of(run.config), ("a finding",))
-    assert (told.combines, told.classifies) == (bool(switched), bool(switched))
-    assert (told.task, told.arch, told.seed, told.recalled) == (task, "gfx942", 5, ("a finding",))
+    assignment = wiring.assignment_of(run, task, wiring.limits_of(run.config), ("a finding",))
+    assert (assignment.combines, assignment.classifies) == (bool(switched), bool(switched))
+    assert (assignment.task, assignment.arch, assignment.seed, assignment.recalled) == (
+        task,
+        "gfx942",
+        5,
+        ("a finding",),
+    )
 
 
 def test_runs_are_found_by_id_by_its_beginning_and_as_last(notebook: Any) -> None:
@@ -92,11 +97,11 @@ def test_files_to_start_from_are_kept_with_the_run(notebook: Any, tmp_path: Path
     file.write_text("// mine")
     request = run_request.RunRequest("row_softmax", author="playbook", starts=(file,), has_seeds=False)
     stores = notebook.ledger, notebook.artefacts
-    kept = run_request.keep_request(load_settings(), request, load_task("row_softmax"), stores)
+    config = run_request.keep_request(load_settings(), request, load_task("row_softmax"), stores)
     file.write_text("// changed meanwhile")
-    run = run_request.new_run(load_settings(), request, load_task("row_softmax"), kept)
-    (given,) = starts_of(run.config)
-    assert (given.title, notebook.artefacts.text(given.source)) == ("file mine.hip", "// mine")
+    run = run_request.new_run(load_settings(), request, load_task("row_softmax"), config)
+    (start,) = starts_of(run.config)
+    assert (start.title, notebook.artefacts.text(start.source)) == ("file mine.hip", "// mine")
     assert run.config["has_seeds"] is False
     missing = run_request.RunRequest("row_softmax", author="playbook", starts=(tmp_path / "none.hip",))
     with pytest.raises(UsageError, match=r"none.hip cannot be read"):

@@ -9,17 +9,17 @@ from pathlib import Path
 from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.kill_site import words_of
 from benchmarks.kills import SHARES, compared, figures, order
-from benchmarks.ray_nodes import descendants
-from benchmarks.simulated import said, source_of
+from benchmarks.processes import descendants
+from benchmarks.simulated import source_of, values_in
 from records.ledger import Ledger
 
 
 def test_a_campaign_ends_with_the_same_ledger_and_goes_on_from_it(tmp_path: Path) -> None:
     rows = []
     for name in ("one", "two", "two"):
-        asked = parsed([str(tmp_path / name), "--local", "--candidates", "4", "--picks", "2", "--seconds", "5"])
-        campaign(asked.folder, asked)
-        with Ledger(asked.folder / "ledger.db") as ledger:
+        options = parsed([str(tmp_path / name), "--local", "--candidates", "4", "--picks", "2", "--seconds", "5"])
+        campaign(options.folder, options)
+        with Ledger(options.folder / "ledger.db") as ledger:
             rows.append(summary(ledger))
     assert rows[0] == rows[1] == rows[2]
     assert len([row for row in rows[0] if str(row[0]).startswith(("g001", "g002"))]) == 4
@@ -27,7 +27,7 @@ def test_a_campaign_ends_with_the_same_ledger_and_goes_on_from_it(tmp_path: Path
 
 
 def test_a_source_says_how_long_it_takes() -> None:
-    assert said(source_of("name", 2.5, 80.0)) == {"seconds": 2.5, "time_us": 80.0}
+    assert values_in(source_of("name", 2.5, 80.0)) == {"seconds": 2.5, "time_us": 80.0}
 
 
 def test_a_process_that_is_not_there_has_no_words() -> None:
@@ -57,9 +57,9 @@ def test_a_recovery_counts_where_nothing_else_was_being_recovered() -> None:
         {"what": "head", "stage": "starting", "at_s": 31.0, "recovery_s": 50.0, "is_clean": False},
     ]
     ledger = {"attempts": 9, "lost": 0, "added": 0, "doubled": 0, "blamed": 0}
-    found = {each.figure: each for each in figures({"kills": rows, "ledger": ledger})}
-    assert found["kills.total"].met is False and found["kills.lost"].met is True
-    assert found["kills.recovery_head"].value == 20.0 == found["kills.recovery_head"].anchor_value
-    assert {name for name in found if "while" in name} == {
+    by_name = {figure.figure: figure for figure in figures({"kills": rows, "ledger": ledger})}
+    assert by_name["kills.total"].met is False and by_name["kills.lost"].met is True
+    assert by_name["kills.recovery_head"].value == 20.0 == by_name["kills.recovery_head"].anchor_value
+    assert {name for name in by_name if "while" in name} == {
         f"kills.while_{s}" for s in ("judging", "between", "starting")
     }

@@ -24,7 +24,7 @@ def test_a_right_step_is_kept_and_a_wrong_one_is_not() -> None:
         CampaignStep("next", {"WM": 4}, take=True, why=""),
     ]
     changes = [
-        [{name: each.choice[name] for name in ("BM", "PAD", "WM")} for each in pair]
+        [{name: candidate.choice[name] for name in ("BM", "PAD", "WM")} for candidate in pair]
         for pair in tried_candidates(steps, FOLDER)
     ]
     base, padded = {"BM": 128, "PAD": 0, "WM": 2}, {"BM": 128, "PAD": 8, "WM": 2}
@@ -50,7 +50,9 @@ def test_the_clock_takes_the_right_steps_and_leaves_the_others() -> None:
     lab, task, steps = evaluator(0), load_task(FOLDER), load_steps()
     wrong, error = [], load_target("mi300x").clock["error"]
     for step, pair in zip(steps, tried_candidates(steps), strict=True):
-        base, changed = (lab.estimate(lab.prepare(each.source, task, each.choice)).geomean_us for each in pair)
+        base, changed = (
+            lab.estimate(lab.prepare(candidate.source, task, candidate.choice)).geomean_us for candidate in pair
+        )
         assert base and changed, step.name
         if (base > changed * (1 + error)) != step.take:
             wrong.append((step.name, base, changed))

@@ -86,8 +86,8 @@ def test_another_text_of_the_lab_has_another_digest(tmp_path: Path) -> None:
 def test_candidates_are_distinct_and_the_tuned_seed_stands_with_its_defaults() -> None:
     task = load_task("scan", "mi300x")
     some = candidates(task, load_target("mi300x"))
-    shipped = next(each for each in some if each.key == shipped_key(some))
-    assert len({each.key for each in some}) == len(some)
-    assert shipped.label == "seed_wave BLOCK=256 EACH=4" and any(each.move for each in some)
+    shipped = next(candidate for candidate in some if candidate.key == shipped_key(some))
+    assert len({candidate.key for candidate in some}) == len(some)
+    assert shipped.label == "seed_wave BLOCK=256 EACH=4" and any(candidate.move for candidate in some)
     assert replace(shipped, choice=dict(reversed(list(shipped.choice.items())))).key == shipped.key
     assert replace(shipped, source=shipped.source.replace("[256, ", "[256,")).key == shipped.key

@@ -24,8 +24,8 @@ def test_the_compilers_are_given_fifty_distinct_kernels_five_of_each_operation()
 def test_a_way_to_compile_that_failed_has_no_figure() -> None:
     mine = {"cold_s": [0.02] * 50, "cached_s": [1e-4] * 50, "two_cores_s": 0.5, "two_cores_right": 50}
     stored = {"ours": mine, "nvcc": {"cold_s": [0.5]}, "load_inline": {"failed": "no ninja"}}
-    found = {f.figure: f.value for f in compile_rate.figures(stored)}
-    assert found["compile_rate.faster_than_nvcc"] == 25 and "compile_rate.faster_than_load_inline" not in found
+    values = {f.figure: f.value for f in compile_rate.figures(stored)}
+    assert values["compile_rate.faster_than_nvcc"] == 25 and "compile_rate.faster_than_load_inline" not in values
 
 
 def test_each_way_to_compile_is_held_against_ours_on_its_own_kernels_and_each_operation_has_a_figure() -> None:
@@ -36,14 +36,14 @@ def test_each_way_to_compile_is_held_against_ours_on_its_own_kernels_and_each_op
         "nvcc": {"cold_s": [0.5, 0.4, 0.4]},
         "load_inline": {"cold_s": [20.0]},
     }
-    found = {f.figure: f.value for f in compile_rate.figures(stored)}
-    assert found["compile_rate.faster_than_load_inline"] == 200 and found["compile_rate.faster_than_nvcc"] == 4
-    assert found["compile_rate.faster_than_nvcc.a"] == 5
-    assert found["compile_rate.faster_than_nvcc.b"] == pytest.approx(0.4 / 0.06)
+    values = {f.figure: f.value for f in compile_rate.figures(stored)}
+    assert values["compile_rate.faster_than_load_inline"] == 200 and values["compile_rate.faster_than_nvcc"] == 4
+    assert values["compile_rate.faster_than_nvcc.a"] == 5
+    assert values["compile_rate.faster_than_nvcc.b"] == pytest.approx(0.4 / 0.06)
 
 
 def test_a_way_to_compile_that_fails_leaves_its_reason_and_does_not_stop_the_others(tmp_path: Path) -> None:
-    jobs, seen, found = compile_rate.jobs()[:3], list[str](), dict[str, Any]()
+    jobs, compiled, results = compile_rate.jobs()[:3], list[str](), dict[str, Any]()
 
     def fails(job: compile_rate.Job) -> None:
         if job is jobs[1]:
@@ -51,10 +51,10 @@ def test_a_way_to_compile_that_fails_leaves_its_reason_and_does_not_stop_the_oth
 
     compile_rate.in_turn(
         Collection(tmp_path, "x.json", 60),
-        found,
-        {"one": lambda: fails, "two": lambda: lambda job: seen.append(job.name)},
+        results,
+        {"one": lambda: fails, "two": lambda: lambda job: compiled.append(job.name)},
         jobs,
         60,
     )
-    assert "no such register" in found["one"]["failed"] and len(found["two"]["cold_s"]) == 3
-    assert seen == [job.name for job in jobs]
+    assert "no such register" in results["one"]["failed"] and len(results["two"]["cold_s"]) == 3
+    assert compiled == [job.name for job in jobs]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
-from benchmarks import faults
+from benchmarks import collection, faults
 from benchmarks.fault_kernels import FAULTS, RIGHT
 from sandbox.candidate.fit import check
 from sandbox.candidate.parse import parse
@@ -23,9 +22,9 @@ def test_faulty_kernels_fit_their_task_and_are_never_the_same_text() -> None:
 
 
 def test_one_wrong_blame_or_one_wrong_verdict_after_it_fails_the_faults() -> None:
-    said = {"seconds": 1.0, "accepted": False, "kinds": ["timeout"], "error": ""}
+    verdict = {"seconds": 1.0, "accepted": False, "kinds": ["timeout"], "error": ""}
     right = {"seconds": 0.5, "accepted": True, "kinds": [], "error": ""}
-    row = {"fault": "endless loop", "blamed_right": True, "said": said, "after": {**right, "seconds": 2.5}}
+    row = {"fault": "endless loop", "blamed_right": True, "said": verdict, "after": {**right, "seconds": 2.5}}
     stored: dict[str, Any] = {"calm": [right] * 3, "rows": [row] * 10, "planned": 10, "quarantined": 0}
     good = {f.figure: f for f in faults.figures(stored)}
     assert good["faults.recovery_p95"].value == 2.0 and all(f.met for f in good.values())
@@ -39,7 +38,7 @@ def test_one_wrong_blame_or_one_wrong_verdict_after_it_fails_the_faults() -> Non
 
 
 def test_the_stored_run_of_faults_is_whole_and_shows_every_way_to_break() -> None:
-    stored = json.loads((faults.DATA / faults.FILE).read_text(encoding="utf-8"))
+    stored = collection.stored(faults.FILE, "")
     assert len(stored["rows"]) == stored["planned"] == faults.COUNT
     assert {row["fault"] for row in stored["rows"]} == {fault.name for fault in FAULTS}
     assert all(figure.met for figure in faults.figures(stored))

@@ -46,18 +46,18 @@ def stored() -> dict[str, object]:
 
 
 def test_the_figures_take_the_best_of_ours_and_only_rivals_that_compute_the_same() -> None:
-    made = {figure.figure: figure for figure in figures(stored())}
-    best = made["anchors.fp8_block_gemm.best"]
+    by_name = {figure.figure: figure for figure in figures(stored())}
+    best = by_name["anchors.fp8_block_gemm.best"]
     assert (best.value, best.anchor_value) == (pytest.approx(4.0), pytest.approx(12.0))
-    assert made["anchors.fp8_block_gemm.copy"].anchor_value == pytest.approx(3**0.5)
-    assert made["anchors.fp8_block_gemm._scaled_mm,_one_scale"].anchor_value == pytest.approx(1.0)
-    assert made["anchors.fp8_block_gemm.roofline"].anchor_value == pytest.approx(((4e6 / 8e6) * 1.0) ** 0.5)
+    assert by_name["anchors.fp8_block_gemm.copy"].anchor_value == pytest.approx(3**0.5)
+    assert by_name["anchors.fp8_block_gemm._scaled_mm,_one_scale"].anchor_value == pytest.approx(1.0)
+    assert by_name["anchors.fp8_block_gemm.roofline"].anchor_value == pytest.approx(((4e6 / 8e6) * 1.0) ** 0.5)
 
 
 def test_the_roofline_is_the_larger_of_traffic_at_the_measured_rate_and_arithmetic_at_peak() -> None:
-    found = stored()
-    first, second = found["tasks"]["fp8_block_gemm"]  # type: ignore[index]
-    assert bandwidth(found) == pytest.approx(8e6)
+    data = stored()
+    first, second = data["tasks"]["fp8_block_gemm"]  # type: ignore[index]
+    assert bandwidth(data) == pytest.approx(8e6)
     assert roofline(first, "fp8_block_gemm", 8e6) == pytest.approx(0.5)
     assert roofline(second, "fp8_block_gemm", 8e6) == pytest.approx(1.0)
     assert equals(first) == ["torch eager"]
@@ -67,10 +67,10 @@ def test_a_stored_file_is_printed_and_a_missing_one_is_told(tmp_path: Path, caps
     path = tmp_path / "found.json"
     path.write_text(json.dumps(stored()), encoding="utf-8")
     assert main([str(path)]) == 0
-    said = capsys.readouterr().out
-    assert "copy of 1 GiB: 8.000 TB/s" in said
-    assert "Boom: no" in said
-    assert "a.hip: BN=64" in said
+    output = capsys.readouterr().out
+    assert "copy of 1 GiB: 8.000 TB/s" in output
+    assert "Boom: no" in output
+    assert "a.hip: BN=64" in output
     with pytest.raises(SystemExit, match="on_h200_anchors"):
         main([str(tmp_path / "none.json")])
 

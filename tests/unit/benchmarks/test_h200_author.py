@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.h200_author import STORED, figures, main
+from benchmarks.packed import read_text
 
 
 def found() -> dict[str, Any]:
@@ -23,15 +24,15 @@ def found() -> dict[str, Any]:
         {"id": "g001-e1-a0", "status": "tried", "us": 25.0},
         {"id": "g001-e1-a1", "status": "accepted", "us": 15.0},
     ]
-    told = {"best": "g001-e1-a1", "requests": 8, "asked": 27, "attempts": attempts}
+    campaign = {"best": "g001-e1-a1", "requests": 8, "asked": 27, "attempts": attempts}
     about = {"nvidia_smi": "NVIDIA H200", "torch": "2", "cuda": "13", "date": "2026-01-01"}
     races = {"rms_norm": [case(10, 11, 16, 20), case(40, 44, 80, 36)]}
-    return {"about": about, "campaigns": {"rms_norm": told}, "races": races}
+    return {"about": about, "campaigns": {"rms_norm": campaign}, "races": races}
 
 
 def test_a_kernel_stands_beside_its_best_seed_a_copy_and_the_fastest_of_pytorchs_ways() -> None:
-    made = {f.figure: (round(f.value, 3), f.anchor, round(f.anchor_value, 3), f.met) for f in figures(found())}
-    assert made == {
+    by_name = {f.figure: (round(f.value, 3), f.anchor, round(f.anchor_value, 3), f.met) for f in figures(found())}
+    assert by_name == {
         "h200_author.rms_norm.judged": (15.0, "the best seed, tuned", 30.0, None),
         "h200_author.rms_norm.copy": (20.0, "the faster copy in each case", 22.0, None),
         "h200_author.rms_norm.torch": (20.0, "the fastest PyTorch in each case", 24.0, None),
@@ -41,7 +42,7 @@ def test_a_kernel_stands_beside_its_best_seed_a_copy_and_the_fastest_of_pytorchs
 
 
 def test_the_stored_campaigns_reach_their_goals() -> None:
-    stored = figures(json.loads(STORED.read_text(encoding="utf-8")))
+    stored = figures(json.loads(read_text(STORED)))
     assert {f.figure: f.met for f in stored if f.goal} == {"h200_author.all.mean": True, "h200_author.all.least": True}
 
 

@@ -36,21 +36,21 @@ def found() -> dict[str, object]:
 
 
 def test_each_is_compared_with_the_fastest_pytorch_and_a_naive_one_with_a_copy() -> None:
-    made = {figure.figure.removeprefix("h200_search."): figure for figure in figures(found())}
-    assert made["mine.torch"].anchor_value == pytest.approx(6.0)
-    assert made["mine.share"].value == pytest.approx(0.5)
-    assert made["mine.share"].anchor_value == pytest.approx(0.125)
-    assert made["given.mean"].value == pytest.approx((4.0 * 0.5) ** 0.5)
-    assert (made["given.least"].value, made["given.least"].met) == (0.5, False)
-    assert (made["own.reached"].value, made["own.reached"].anchor_value) == (0, 1)
-    assert "theirs.share" not in made
+    by_name = {figure.figure.removeprefix("h200_search."): figure for figure in figures(found())}
+    assert by_name["mine.torch"].anchor_value == pytest.approx(6.0)
+    assert by_name["mine.share"].value == pytest.approx(0.5)
+    assert by_name["mine.share"].anchor_value == pytest.approx(0.125)
+    assert by_name["given.mean"].value == pytest.approx((4.0 * 0.5) ** 0.5)
+    assert (by_name["given.least"].value, by_name["given.least"].met) == (0.5, False)
+    assert (by_name["own.reached"].value, by_name["own.reached"].anchor_value) == (0, 1)
+    assert "theirs.share" not in by_name
 
 
 def test_the_stored_run_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
-    said = capsys.readouterr().out
-    assert said.startswith("NVIDIA H200") and "row_softmax: a table of kernels by shape" in said
-    figure = next(json.loads(line) for line in said.splitlines() if '"h200_search.own.reached"' in line)
+    output = capsys.readouterr().out
+    assert output.startswith("NVIDIA H200") and "row_softmax: a table of kernels by shape" in output
+    figure = next(json.loads(line) for line in output.splitlines() if '"h200_search.own.reached"' in line)
     assert figure["met"] is True and figure["anchor_value"] == 12
 
 

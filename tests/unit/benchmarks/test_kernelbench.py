@@ -42,6 +42,6 @@ def test_both_faults_change_the_last_kernel() -> None:
 @pytest.mark.slow
 def test_without_a_checkout_one_sentence_says_so(tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "benchmarks.kernelbench", "--checkout", str(tmp_path)]
-    done = subprocess.run(argv, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
-    assert done.returncode != 0 and "a clone of github.com/ScalingIntelligence/KernelBench" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    process = subprocess.run(argv, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    assert process.returncode != 0 and "a clone of github.com/ScalingIntelligence/KernelBench" in process.stderr
+    assert len(process.stderr.splitlines()) == 1

@@ -12,14 +12,14 @@ from tests.support.compiler_cache import COMPILED, toolchain
 
 
 def test_each_removed_wait_of_a_seed_is_found() -> None:
-    made = toolchain(), COMPILED, load_target("mi300x")
+    parts = toolchain(), COMPILED, load_target("mi300x")
     task = load_task("transpose", "mi300x")
     seed = next(path for path in task.seeds if path.name == "seed_tiled.hip")
     prepared = prepare(seed.read_text(encoding="utf-8"), task)
-    removed = list(removals(bench(MachineLab(*made), Compiler(*made), prepared)))
-    assert {each.text.split()[0] for each in removed} == {"s_waitcnt", "s_barrier"}
-    assert [each for each in removed if not each.said] == []
-    assert {"missing_wait", "race", "undrained_barrier"} <= {each.said for each in removed}
+    removed = list(removals(bench(MachineLab(*parts), Compiler(*parts), prepared)))
+    assert {removal.text.split()[0] for removal in removed} == {"s_waitcnt", "s_barrier"}
+    assert [removal for removal in removed if not removal.evidence] == []
+    assert {"missing_wait", "race", "undrained_barrier"} <= {removal.evidence for removal in removed}
 
 
 def test_a_trap_looks_at_the_counters_of_its_wait() -> None:
@@ -31,9 +31,9 @@ def test_a_trap_looks_at_the_counters_of_its_wait() -> None:
 
 
 def test_the_share_is_of_those_that_are_executed() -> None:
-    rows = [Removal(row, "s_barrier", said) for row, said in enumerate(("race", "", "race"))]
-    made = figures({"a": rows[:2], "b": rows[2:]})
-    assert [(each.figure, round(each.value, 3), each.anchor_value) for each in made] == [
+    rows = [Removal(row, "s_barrier", evidence) for row, evidence in enumerate(("race", "", "race"))]
+    shares = figures({"a": rows[:2], "b": rows[2:]})
+    assert [(share.figure, round(share.value, 3), share.anchor_value) for share in shares] == [
         ("machine_waits.a", 0.5, 2),
         ("machine_waits.b", 1.0, 1),
         ("machine_waits.all", 0.667, 3),

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import pytest
 
 from benchmarks.measure_truth import DATA, PLANTED, SAME, figures, our_row, replayed_rows, rival_row, stored_rows
+from benchmarks.packed import read_text
 from benchmarks.timers import do_bench, gpu_mode, kernelbench
 from benchmarks.truth_trials import FILE, quality
 
-STORED = json.loads((DATA / FILE).read_text(encoding="utf-8"))
+STORED = json.loads(read_text(DATA / FILE))
 
 
 def test_trials_of_ours_are_counted() -> None:
@@ -24,7 +25,7 @@ def test_trials_of_ours_are_counted() -> None:
         ["same", 1.003, 200, 8000],
     ]
     row = our_row("work 5 us", same, planted)
-    assert (row.false_winners, row.found, row.decisions, row.planted) == (50.0, 50.0, 4, 4)
+    assert (row.false_winners, row.planted_found, row.decisions, row.planted) == (50.0, 50.0, 4, 4)
     assert 1.0 < row.within <= 2.0
     assert row.decision_ms == pytest.approx(18.25)
 
@@ -43,7 +44,7 @@ def test_trials_of_others_are_read_both_ways() -> None:
         [10.0, 10.0, 10.3, 10.0, 4000],
     ]
     row = rival_row("work 5 us", "do_bench", same, planted)
-    assert (row.false_winners, row.found, row.found_clearly, row.decision_ms) == (50.0, 75.0, 50.0, 4.0)
+    assert (row.false_winners, row.planted_found, row.found_clearly, row.decision_ms) == (50.0, 75.0, 50.0, 4.0)
 
 
 def test_what_is_stored_meets_every_goal_and_covers_every_duration() -> None:
@@ -51,9 +52,9 @@ def test_what_is_stored_meets_every_goal_and_covers_every_duration() -> None:
     assert {r.kernel for r in rows} == {f"{kind} {us} us" for kind in ("work", "copy") for us in (5, 50, 500)}
     assert {r.timer for r in rows} == {"ours", "do_bench", "KernelBench", "GPU MODE"}
     assert all(r.decisions >= 300 and r.planted >= 100 for r in rows if r.timer == "ours")
-    found = figures(rows, FILE)
-    assert len(found) == 8
-    assert all(f.met for f in found), [f.line() for f in found if not f.met]
+    goals = figures(rows, FILE)
+    assert len(goals) == 8
+    assert all(f.met for f in goals), [f.line() for f in goals if not f.met]
 
 
 @pytest.mark.slow
@@ -61,12 +62,12 @@ def test_the_rule_of_today_decides_as_well_on_the_stored_windows() -> None:
     kernels = {name: STORED["kernels"][name] for name in ("work 5 us", "copy 50 us")}
     ours = [r for r in replayed_rows(kernels, random.Random(1)) if r.timer == "ours"]
     assert [(r.decisions, r.planted) for r in ours] == [(SAME, PLANTED)] * 2
-    assert all(r.false_winners <= 2 and r.within <= 0.2 and r.found >= 99 for r in ours), ours
+    assert all(r.false_winners <= 2 and r.within <= 0.2 and r.planted_found >= 99 for r in ours), ours
 
 
 def test_the_place_in_the_pair_is_told_from_the_noise() -> None:
-    found = quality(list("ABBA" * 50), [100.0, 102.0] * 100, 7.0)
-    assert found == {"median_us": 101.0, "pair_sd_percent": 0.0, "place_percent": 1.98, "wall_us": 7.0}
+    measures = quality(list("ABBA" * 50), [100.0, 102.0] * 100, 7.0)
+    assert measures == {"median_us": 101.0, "pair_sd_percent": 0.0, "place_percent": 1.98, "wall_us": 7.0}
 
 
 class Clock:

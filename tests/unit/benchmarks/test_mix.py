@@ -15,7 +15,7 @@ MEMBERS = mix()
 
 
 JUDGED = ("right", "wrong", "broken")
-ONE_EACH = list({(m.kind, m.what, m.task.name): m for m in MEMBERS if m.kind in JUDGED}.values())
+ONE_EACH = list({(m.kind, m.edit, m.task.name): m for m in MEMBERS if m.kind in JUDGED}.values())
 FIRST = [next(m for m in ONE_EACH if m.kind == kind) for kind in ("wrong", "broken")]
 CHOSEN = [pytest.param(m, marks=() if m in FIRST else pytest.mark.long) for m in ONE_EACH]
 
@@ -33,7 +33,7 @@ def test_the_mix_is_always_the_same_and_holds_nothing_twice() -> None:
     assert Counter(m.kind for m in MEMBERS) == {kind: round(500 * share) for kind, share in SHARES.items()}
 
 
-@pytest.mark.parametrize("member", CHOSEN, ids=lambda m: f"{m.kind}, {m.task.name}, {m.what}")
+@pytest.mark.parametrize("member", CHOSEN, ids=lambda m: f"{m.kind}, {m.task.name}, {m.edit}")
 def test_a_candidate_of_the_mix_is_what_its_class_says(lab: LabEvaluator, member: Member) -> None:
     verdict = lab.verify(lab.prepare(member.source, member.task, member.tunables)).verdict
     assert verdict.accepted == member.is_right, verdict

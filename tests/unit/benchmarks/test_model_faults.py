@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.faulty_endpoint import told
+from benchmarks.faulty_endpoint import reply
 from benchmarks.model_fault_table import ModelFault, always, table
 from benchmarks.model_faults import FIRST, Outcome, chosen, figures, one
 
@@ -44,14 +44,14 @@ def test_a_run_whose_planner_is_refused_for_ever_ends(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_of_an_answer_that_is_cut_off_nothing_is_accepted(tmp_path: Path) -> None:
     assert one(ROWS["cut: length"], "coder", tmp_path).cut_kernels == 0
-    lying = ModelFault("a cut that is not said", "cut", lambda asked: _whole(asked.number))
+    lying = ModelFault("a cut that is not said", "cut", lambda request: _whole(request.number))
     assert one(lying, "coder", tmp_path / "other").cut_kernels > 0  # so that the count counts
 
 
 def _whole(number: int):  # type: ignore[no-untyped-def]
     from benchmarks.faulty_endpoint import chat, kernel
 
-    return told(chat("", ("check", {"source": kernel("x", is_cut=True)}))) if number == 2 else None
+    return reply(chat("", ("check", {"source": kernel("x", is_cut=True)}))) if number == 2 else None
 
 
 def test_each_bad_run_shows_in_its_figure() -> None:
@@ -72,5 +72,5 @@ def test_there_are_enough_faults_with_names_of_their_own() -> None:
 
 
 def test_a_contradiction_is_no_fault_of_a_first_request() -> None:
-    fault = ModelFault("x", "passing", always(told({})), True)
+    fault = ModelFault("x", "passing", always(reply({})), True)
     assert chosen([fault], [FIRST, "coder"], "") == [(fault, "coder")]

@@ -15,10 +15,10 @@ TARGET = "h200"
 
 
 def test_a_shipped_task_begins_with_the_files_that_are_given(tmp_path: Path) -> None:
-    given = Path("examples/row_softmax_h200.hip")
-    task = load_task(str(folder_of(f"row_softmax={given}", tmp_path)), TARGET)
+    file = Path("examples/row_softmax_h200.hip")
+    task = load_task(str(folder_of(f"row_softmax={file}", tmp_path)), TARGET)
     assert [path.name for path in task.seeds] == ["seed.hip", "seed_given0.hip", "seed_tunable.hip"]
-    assert task.seeds[1].read_bytes() == given.read_bytes()
+    assert task.seeds[1].read_bytes() == file.read_bytes()
 
 
 @pytest.mark.parametrize("name", names())

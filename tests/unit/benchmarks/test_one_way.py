@@ -12,5 +12,5 @@ def test_a_candidate_is_read_once_and_resolved_once_on_a_short_way_to_the_compil
     count = one_way.in_the_lab(tmp_path)
     assert count.parsed == 1
     assert max(count.resolved.values()) == 1 and len(count.resolved) > 9
-    assert count.files[0] == "graph/evaluating.py" and count.files[-1] == "sandbox/amdgcn/front_end.py"
-    assert len(count.files) <= 4
+    assert count.frames[0] == "evaluate" and count.frames[-1] == "Compiler.compile"
+    assert len(count.frames) <= 4

@@ -52,9 +52,9 @@ def test_the_page_is_what_the_stored_figures_say(capsys: pytest.CaptureFixture[s
 
 def test_figure_lines_are_found_among_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
     report("Start-up", FOUND)
-    found = figures_in('{not json\n{"other": 1}\n' + capsys.readouterr().out)
-    assert [f["figure"] for f in found] == ["startup.help", "startup.check"]
-    assert (found[0]["value"], found[0]["met"], found[1]["ratio"]) == (0.123457, True, None)
+    lines = figures_in('{not json\n{"other": 1}\n' + capsys.readouterr().out)
+    assert [f["figure"] for f in lines] == ["startup.help", "startup.check"]
+    assert (lines[0]["value"], lines[0]["met"], lines[1]["ratio"]) == (0.123457, True, None)
 
 
 def test_records_come_back_as_they_were_saved(tmp_path: Path) -> None:
@@ -70,17 +70,17 @@ def test_records_come_back_as_they_were_saved(tmp_path: Path) -> None:
 
 def test_a_figure_is_a_row_with_its_anchor_and_its_goal() -> None:
     lines = figures_in("\n".join(f.line() for f in FOUND))
-    shown = page([STARTUP], {"startup": Record("startup", "2 cores", "2026-11-22", lines)})
-    assert "|figure| value, s| anchor| goal|" in shown
-    assert "|`startup.help`| 0.1235| python -c pass: 0.0151| <0.5|" in shown
-    assert "|`startup.check`| 12,350| no anchor: 0||" in shown
-    assert f"Command: `python -m benchmarks.startup`, on {origin('throughput_h200.json')}." in shown
+    text = page([STARTUP], {"startup": Record("startup", "2 cores", "2026-11-22", lines)})
+    assert "|figure| value, s| anchor| goal|" in text
+    assert "|`startup.help`| 0.1235| python -c pass: 0.0151| <0.5|" in text
+    assert "|`startup.check`| 12,350| no anchor: 0||" in text
+    assert f"Command: `python -m benchmarks.startup`, on {origin('throughput_h200.json')}." in text
 
 
 def test_the_usual_anchor_heads_its_column_and_a_missed_goal_says_so() -> None:
     figures = [Figure(f"a.{n}", n, "s", "nothing|much", 2.0, "< 1") for n in (0, 1)]
-    shown = group(STARTUP, Record("startup", "2 cores", "2026-11-22", figures_in("\n".join(f.line() for f in figures))))
-    assert shown.endswith("on 2 cores, 2026-11-22.\n\n" + TABLE)
+    text = group(STARTUP, Record("startup", "2 cores", "2026-11-22", figures_in("\n".join(f.line() for f in figures))))
+    assert text.endswith("on 2 cores, 2026-11-22.\n\n" + TABLE)
 
 
 def test_a_row_names_the_unit_and_the_anchor_that_differ_from_the_row_above() -> None:
@@ -91,8 +91,8 @@ def test_a_row_names_the_unit_and_the_anchor_that_differ_from_the_row_above() ->
         Figure("a.third", 7, "s", "two", 8.0),
         Figure("a.fourth", 9, "", "one", 10.0),
     ]
-    shown = group(STARTUP, Record("startup", "2 cores", "2026-11-22", figures_in("\n".join(f.line() for f in figures))))
-    assert shown.splitlines()[6:] == [
+    text = group(STARTUP, Record("startup", "2 cores", "2026-11-22", figures_in("\n".join(f.line() for f in figures))))
+    assert text.splitlines()[6:] == [
         "|figure| value| anchor| goal|",
         "|---|--:|---|---|",
         "|`a.hill_climb`| 5| 6||",
@@ -148,7 +148,7 @@ def test_the_readme_shows_few_figures_in_its_own_words() -> None:
     startup = Record("startup", "2 cores", "2026-11-22", figures_in(FOUND[0].line()))
     records = {b.name: Record(b.name, "", "", ()) for b in BENCHMARKS} | load()
     assert len(HIGHLIGHTS) <= 8
-    assert all(found(each.figure, BENCHMARKS, records)[0].command for each in HIGHLIGHTS)
+    assert all(found(highlight.figure, BENCHMARKS, records)[0].command for highlight in HIGHLIGHTS)
     with pytest.raises(KeyError):
         found("startup.help", [STARTUP], {})
     assert found("startup.help", [STARTUP], {"startup": startup})[1]["value"] == 0.123457

@@ -15,8 +15,8 @@ def test_pages_of_a_commit_are_written_and_nothing_else(tmp_path: Path) -> None:
     git = ["git", "-C", str(clone), "-c", "user.name=n", "-c", "user.email=e"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "m"]):
         subprocess.run([*git, *words], check=True, stdout=subprocess.DEVNULL)
-    place = place_of(tmp_path / "clones", "O/N")
-    assert place == clone
+    located = place_of(tmp_path / "clones", "O/N")
+    assert located == clone
     assert export(clone, "HEAD", tmp_path / "pages") == 2
     assert (tmp_path / "pages/docs/a.md").read_text() == text
     assert place_of(tmp_path / "clones", "O/M") is None

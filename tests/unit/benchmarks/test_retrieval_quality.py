@@ -22,26 +22,26 @@ def test_the_gain_falls_with_the_place_of_the_right_document() -> None:
 
 
 def test_several_right_documents_share_the_gain() -> None:
-    both = [{"question": "a", "expected": ["x", "y"]}]
-    assert gains(lambda _: ["x", "y"], both) == [1.0]
-    assert gains(lambda _: ["x", "z"], both) == [1 / (1 + 1 / math.log2(3))]
+    questions = [{"question": "a", "expected": ["x", "y"]}]
+    assert gains(lambda _: ["x", "y"], questions) == [1.0]
+    assert gains(lambda _: ["x", "z"], questions) == [1 / (1 + 1 / math.log2(3))]
 
 
 def test_the_bound_of_a_ratio_is_below_its_mean() -> None:
     rows = [("words", lambda _: ["x", "y"]), ("worse", lambda _: ["z", "x", "y"])]
-    made = {f.figure.removeprefix("retrieval_quality."): f for f in figures(rows, QUESTIONS)}
-    assert made["words.recall10"].value == made["worse.recall10"].value == 1.0
-    ratio = made["worse.words_over_it"]
-    assert ratio.value == made["words.ndcg10"].value / made["worse.ndcg10"].value
+    by_name = {f.figure.removeprefix("retrieval_quality."): f for f in figures(rows, QUESTIONS)}
+    assert by_name["words.recall10"].value == by_name["worse.recall10"].value == 1.0
+    ratio = by_name["worse.words_over_it"]
+    assert ratio.value == by_name["words.ndcg10"].value / by_name["worse.ndcg10"].value
     assert 1.0 < ratio.anchor_value <= ratio.value
-    assert made["unseen.words.ndcg10"].value == 1 / math.log2(3)
-    assert not any(key.startswith("blind.") for key in made)
-    made = {f.figure: f for f in figures(rows, [*QUESTIONS, {"question": "c", "expected": ["x"], "blind": True}])}
-    assert made["retrieval_quality.blind.words.ndcg10"].value == 1.0
-    assert made["retrieval_quality.blind.worse.words_over_it"].goal == ">= 1.1"
-    asked = [{"question": "c", "expected": ["x"], "blind": True}]
-    made = {f.figure: f for f in figures(rows, asked, embedder="worse")}
-    assert made["retrieval_quality.blind.worse.words_over_it"].goal == "", "an embedder is no rival"
+    assert by_name["unseen.words.ndcg10"].value == 1 / math.log2(3)
+    assert not any(key.startswith("blind.") for key in by_name)
+    by_name = {f.figure: f for f in figures(rows, [*QUESTIONS, {"question": "c", "expected": ["x"], "blind": True}])}
+    assert by_name["retrieval_quality.blind.words.ndcg10"].value == 1.0
+    assert by_name["retrieval_quality.blind.worse.words_over_it"].goal == ">= 1.1"
+    blind = [{"question": "c", "expected": ["x"], "blind": True}]
+    by_name = {f.figure: f for f in figures(rows, blind, embedder="worse")}
+    assert by_name["retrieval_quality.blind.worse.words_over_it"].goal == "", "an embedder is no rival"
 
 
 @pytest.mark.slow
@@ -50,12 +50,12 @@ def test_the_weight_of_vectors_is_the_best_on_known_questions(tmp_path: Path) ->
     for name, text in (("right", "stripes of the zebra"), ("wrong", "zebrafish zebrafish"), ("other", "giraffe")):
         store.add_text(name, text)
     store.embed()
-    asked = [{"question": "zebrafish", "expected": ["text:right"]}]
+    questions = [{"question": "zebrafish", "expected": ["text:right"]}]
     unseen = {"question": "zebrafish", "expected": ["text:wrong"], "unseen": True}
-    made = {f.figure: f.value for f in tune(store, [], [*asked, unseen], "m")}
-    assert made["m.known.ndcg10_at_0"] == 0.0, "words alone find the other one only"
-    assert store.weight == made["m.weight"] > 0.0
-    assert made["m.known.ndcg10_at_0.8"] == max(made[key] for key in made if "known" in key)
+    values = {f.figure: f.value for f in tune(store, [], [*questions, unseen], "m")}
+    assert values["m.known.ndcg10_at_0"] == 0.0, "words alone find the other one only"
+    assert store.weight == values["m.weight"] > 0.0
+    assert values["m.known.ndcg10_at_0.8"] == max(values[key] for key in values if "known" in key)
     store.close()
 
 
@@ -67,9 +67,9 @@ def test_the_judged_questions_are_enough_of_each_kind_and_name_documents_once(tm
     assert sum("unseen" in row for row in rows) >= len(rows) // 3
     assert sum("blind" in row and "unseen" in row for row in rows) >= 60
     assert len({row["question"] for row in rows}) == len(rows)
-    here = read_questions([tmp_path])
-    assert {e for row in here for e in row["expected"]} <= {note.stem for note in NOTES.glob("*.md")}
-    assert 200 < len(here) < len(rows)
+    questions = read_questions([tmp_path])
+    assert {e for row in questions for e in row["expected"]} <= {note.stem for note in NOTES.glob("*.md")}
+    assert 200 < len(questions) < len(rows)
 
 
 def test_a_rival_finds_the_passage() -> None:

@@ -33,8 +33,8 @@ def test_the_good_points_are_within_5_percent_and_chance_follows_from_their_numb
 
 
 def test_a_run_that_did_not_get_there_is_charged_what_chance_needs() -> None:
-    place = SPACE.points.index((6, 3))
-    assert needed(SPACE, [0, 1, place, 2]) == 3
+    good = SPACE.points.index((6, 3))
+    assert needed(SPACE, [0, 1, good, 2]) == 3
     assert needed(SPACE, [0, 1, 2]) == 3 + by_chance(SPACE, 3)
 
 
@@ -52,17 +52,17 @@ def test_our_tuner_and_the_climb_get_there_and_the_curve_never_falls() -> None:
 
 def test_the_goal_is_a_quarter_of_random_and_half_of_the_best_of_the_others() -> None:
     rows = [{OURS: 4.0, RANDOM: 40.0, CLIMB: 20.0, "one": 9.0, "two": 30.0}] * 2
-    goals = {each.anchor: each.goal for each in figures("all", rows)}
+    goals = {figure.anchor: figure.goal for figure in figures("all", rows)}
     assert goals == {RANDOM: "<= 10", CLIMB: "", "one": "<= 4.5", "two": ""}
 
 
 def test_the_spaces_are_many_and_mostly_hard() -> None:
-    told = json.loads(FILE.read_text(encoding="utf-8"))["spaces"]
-    assert len(told) >= 8 and set(told) >= UNSEEN
-    assert sum(each["good"] < 0.05 * each["points"] for each in told.values()) >= 4
+    summaries = json.loads(FILE.read_text(encoding="utf-8"))["spaces"]
+    assert len(summaries) >= 8 and set(summaries) >= UNSEEN
+    assert sum(summary["good"] < 0.05 * summary["points"] for summary in summaries.values()) >= 4
     spaces = stored_spaces()
-    assert len(spaces) >= 4 and {space.name for space in spaces} <= set(told)
+    assert len(spaces) >= 4 and {space.name for space in spaces} <= set(summaries)
     for space in spaces:
         assert len(set(space.points)) == len(space.points) == len(space.times_us) <= 4096
-        assert (len(space.points), len(space.good)) == (told[space.name]["points"], told[space.name]["good"])
+        assert (len(space.points), len(space.good)) == (summaries[space.name]["points"], summaries[space.name]["good"])
         assert 0 not in space.good, "the default leaves something to find"

@@ -25,14 +25,14 @@ def test_a_climb_finds_the_planted_value_and_asks_for_no_kernel_twice(tmp_path: 
     remembered = Remembered(sandbox)
     work = Assignment(table_task(tmp_path, SEED), "a table", "mi300x", "gfx942", 0)
     for _ in range(2):
-        found = rival(climb, Prober(work, remembered, 60.0), 1)
-        assert found[0] == pytest.approx(100.0)
-        assert found[-1] == pytest.approx(60.0)
-        assert 2 <= len(found) <= 4
-        assert found == sorted(found, reverse=True)
+        curve = rival(climb, Prober(work, remembered, 60.0), 1)
+        assert curve[0] == pytest.approx(100.0)
+        assert curve[-1] == pytest.approx(60.0)
+        assert 2 <= len(curve) <= 4
+        assert curve == sorted(curve, reverse=True)
     assert len(sandbox.calls) == len(set(sandbox.calls)), "the second search was answered from memory"
-    rest = [n.tunables["ROWS"] for n in Prober(work, remembered).neighbours(Prober(work, remembered).seeds()[0])]
-    assert sorted(rest) == [2, 3, 4]
+    other_rows = [n.tunables["ROWS"] for n in Prober(work, remembered).neighbours(Prober(work, remembered).seeds()[0])]
+    assert sorted(other_rows) == [2, 3, 4]
 
 
 def test_the_graph_needs_fewer_kernels_than_either_rival_in_each_of_six_tasks() -> None:

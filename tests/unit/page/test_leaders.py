@@ -23,12 +23,12 @@ def test_a_seed_at_other_tunables_is_that_seed_and_no_gain(tmp_path: Path) -> No
     assert (seed.geomean_us, idea.geomean_us) == (pytest.approx(100), pytest.approx(60))
     plain = summary(ledger, bench.context.run, tmp_path, 0.0)
     assert plain.is_gain
-    again = replace(seed, id="g001-e2-a0", experiment_id="g001-e2", generation=1, draft=seed.source, geomean_us=40.0)
-    attempts = [seed, idea, again]
-    assert [a.id for a in retuned(attempts)] == [seed.id, again.id]
+    retuning = replace(seed, id="g001-e2-a0", experiment_id="g001-e2", generation=1, draft=seed.source, geomean_us=40.0)
+    attempts = [seed, idea, retuning]
+    assert [a.id for a in retuned(attempts)] == [seed.id, retuning.id]
     assert yardsticks(attempts, ledger).over_best(idea) == pytest.approx(40 / 60)
-    assert yardsticks(attempts, ledger).over_best(again) == pytest.approx(1.0)
-    assert yardsticks(attempts, ledger).over_naive(again) == pytest.approx(100 / 40)
+    assert yardsticks(attempts, ledger).over_best(retuning) == pytest.approx(1.0)
+    assert yardsticks(attempts, ledger).over_naive(retuning) == pytest.approx(100 / 40)
 
 
 @pytest.mark.parametrize(("error", "is_gain"), [(0.0, True), (0.1, False)])
@@ -39,13 +39,13 @@ def test_a_run_whose_best_is_within_the_clock_s_error_gained_nothing(
     claim = f"// error = {error}\n"
     bench = Bench(tmp_path, lambda step, base: f"// time_us = 95\n{claim}", f"// time_us = 100\n{claim}", picks=1)
     bench.drive()
-    ledger, made = bench.context.ledger, bench.attempts()
-    idea, seed = made["g001-e1-a0"], made["g000-e0-a0"]
+    ledger, attempts = bench.context.ledger, bench.attempts()
+    idea, seed = attempts["g001-e1-a0"], attempts["g000-e0-a0"]
     assert (idea.status, idea.time_error) == ("accepted", error)
     assert ("equal within the clock's error of 10 %" in idea.lesson) is not is_gain
-    told = [e.payload["attempt"] for e in ledger.events(bench.context.run.id) if e.kind == "best"]
-    assert told == ([seed.id, idea.id] if is_gain else [seed.id])
-    assert [a.id for a in leaders(list(made.values()), ledger)] == told
+    announced = [e.payload["attempt"] for e in ledger.events(bench.context.run.id) if e.kind == "best"]
+    assert announced == ([seed.id, idea.id] if is_gain else [seed.id])
+    assert [a.id for a in leaders(list(attempts.values()), ledger)] == announced
     assert summary(ledger, bench.context.run, tmp_path, 0.0).is_gain is is_gain
     lines = RunReader(ledger, bench.context.artefacts, bench.context.run.id).book().lines
     assert [line.tie for line in lines] == ["", "" if is_gain else "equal within the clock's error of 10 %"]

@@ -68,14 +68,14 @@ def test_calls_belong_to_the_candidates_of_their_place_and_their_cost_is_known_a
     notebook.attempt(0, 0, 20.0)
     for key, experiment in (("plan", ""), ("code", "g001-e0"), ("other", "g001-e1")):
         prompt, reply = notebook.artefacts.put(f"ask {key}"), notebook.artefacts.put(f"say {key}")
-        asked = ModelCall(key, notebook.run.id, key, "m", prompt, "reserved", 1.0, None, Usage(), 1, experiment)
-        notebook.ledger.reserve(asked)
+        call = ModelCall(key, notebook.run.id, key, "m", prompt, "reserved", 1.0, None, Usage(), 1, experiment)
+        notebook.ledger.reserve(call)
         notebook.ledger.settle(key, reply, Usage(1000, 200, 0.25))
-    made = notebook.attempt(1, 0, 10.0, "g000-e0-a0")
-    notebook.ledger.event(notebook.run.id, "attempt", {"attempt": made.id}, f"attempt:{made.id}")
+    attempt = notebook.attempt(1, 0, 10.0, "g000-e0-a0")
+    notebook.ledger.event(notebook.run.id, "attempt", {"attempt": attempt.id}, f"attempt:{attempt.id}")
     reader = reader_of(notebook)
     book = reader.book()
-    assert reader.sheet(made.id).calls == (0, 1)
+    assert reader.sheet(attempt.id).calls == (0, 1)
     assert (reader.call(1).prompt, reader.call(1).reply) == ("ask code", "say code")
     assert (book.head.calls, book.head.usd, book.calls[2].prompt_tokens) == (3, 0.75, 1000)
     assert [line.usd for line in book.lines] == [None, 0.75]  # the seed has no event that says when it was recorded
@@ -88,8 +88,8 @@ def test_calls_without_a_time_leave_the_cost_of_a_candidate_unknown(notebook: An
     notebook.call("c1", 0.25)
     with notebook.ledger._writing() as db:  # as a program before this schema left them
         db.execute("UPDATE calls SET at = '', generation = NULL")
-    made = notebook.attempt(0, 0, 20.0)
-    notebook.ledger.event(notebook.run.id, "attempt", {"attempt": made.id}, f"attempt:{made.id}")
+    attempt = notebook.attempt(0, 0, 20.0)
+    notebook.ledger.event(notebook.run.id, "attempt", {"attempt": attempt.id}, f"attempt:{attempt.id}")
     book = reader_of(notebook).book()
     assert [line.usd for line in book.lines] == [None]
     assert book.head.usd == 0.25
@@ -154,9 +154,9 @@ def test_measured_levels_without_a_comparison_leave_the_earlier_kernel_best(note
 
 def test_literature_is_told_once_with_its_readers(notebook: Any) -> None:
     notebook.start()
-    told = {"title": "LDS", "section": "Banks", "source": "guide", "passage": "p1"}
+    quoted = {"title": "LDS", "section": "Banks", "source": "guide", "passage": "p1"}
     for role in ("planner", "writer", "planner"):
-        notebook.ledger.event(notebook.run.id, "literature", {**told, "role": role})
+        notebook.ledger.event(notebook.run.id, "literature", {**quoted, "role": role})
     (passage,) = reader_of(notebook).book().literature
     assert (passage.title, passage.roles, passage.times) == ("LDS", ("planner", "writer"), 3)
 

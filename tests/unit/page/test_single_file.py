@@ -44,9 +44,9 @@ def test_hostile_text_in_any_field_is_only_data(notebook: Any) -> None:
     assert page.attributes <= ATTRIBUTES
     assert page.book["task_title"] == page.book["literature"][0]["source"] == visible(payload)
     assert page.unpacked("sheets")[0]["source"] == visible(f"// seed:{payload}\nint x;\n")
-    held = page.everything
+    texts = page.everything
     for name in ("title", "rubric", "finding", "kernel", "counter", "critique", "lesson", "reason", "role", "model"):
-        assert json.dumps(visible(f"{name}:{payload}"), ensure_ascii=False)[1:-1] in held, name
+        assert json.dumps(visible(f"{name}:{payload}"), ensure_ascii=False)[1:-1] in texts, name
 
 
 def test_the_policy_allows_this_style_sheet_and_this_program_and_nothing_else(notebook: Any) -> None:
@@ -87,10 +87,10 @@ def test_secrets_and_home_are_blotted_out_wherever_they_stand(notebook: Any) -> 
     notebook.start().attempt(0, 0, 20.0, source=f"// {canary}\n// /houses/ada/y\n")
     notebook.attempt(1, 0, None, "g000-e0-a0", source=f"// {canary}\nx\n")
     text = render(reader_of(notebook, secrets=(canary,), home="/houses/ada", environment={"a": canary}))
-    held = text + PageReader(text).everything
-    assert canary not in held
-    assert "/houses/ada" not in held
-    assert "~/work/x.hip" in held
+    texts = text + PageReader(text).everything
+    assert canary not in texts
+    assert "/houses/ada" not in texts
+    assert "~/work/x.hip" in texts
 
 
 def test_every_candidate_and_every_call_is_in_the_file_in_its_order(notebook: Any) -> None:
@@ -113,7 +113,7 @@ def test_machine_code_is_in_it_for_those_that_led(notebook: Any) -> None:
         render(reader_of(notebook), lambda source, tunables: Machine({source: (MachineRow(1, "s_endpgm", "branch"),)}))
     )
     (machines,) = page.unpacked("machines")
-    assert {name: list(held["kernels"]) for name, held in machines.items()} == {
+    assert {name: list(machine["kernels"]) for name, machine in machines.items()} == {
         "g000-e0-a0": ["a"],
         "g001-e1-a0": ["c"],
     }

@@ -38,11 +38,11 @@ def test_a_checkpoint_survives_its_connection(postgres: PostgresServer) -> None:
         before = proxy.messages
         expected = counting(saver, "whole")
         count = proxy.messages - before
-        for at in range(0, count, 3):
+        for number in range(0, count, 3):
             for when in ("before", "after"):
-                proxy.cut(at, when)
-                assert counting(saver, f"cut-{at}-{when}") == expected
-                thread = {"configurable": {"thread_id": f"cut-{at}-{when}"}}
+                proxy.cut(number, when)
+                assert counting(saver, f"cut-{number}-{when}") == expected
+                thread = {"configurable": {"thread_id": f"cut-{number}-{when}"}}
                 assert len(list(saver.list(thread))) == len(list(saver.list({"configurable": {"thread_id": "whole"}})))
         assert (
             4 < proxy.cuts <= 2 * len(range(0, count, 3))

@@ -7,7 +7,7 @@ from records.errors import SettingsError
 
 
 @pytest.mark.parametrize(
-    ("url", "place"),
+    ("url", "shown_url"),
     [
         ("postgresql://me:s%3Acret@db.example:5433/team", "postgresql://me@db.example:5433/team"),
         ("postgres://db.example/team?sslmode=require", "postgresql://db.example/team"),
@@ -15,10 +15,10 @@ from records.errors import SettingsError
         ("postgresql://me:s%3Acret@one:1,two:2/team", "postgresql://me@one,two:1,2/team"),
     ],
 )
-def test_a_place_shows_where_a_database_is_and_never_its_password(url: str, place: str) -> None:
+def test_a_place_shows_where_a_database_is_and_never_its_password(url: str, shown_url: str) -> None:
     address = address_of(url)
-    assert address.place == place
-    assert "cret" not in address.place + repr(address)
+    assert address.shown_url == shown_url
+    assert "cret" not in address.shown_url + repr(address)
     assert ("s:cret" in address.passwords) == ("cret" in url)
 
 

@@ -52,24 +52,24 @@ def work(ledger: Ledger, name: str) -> None:
         ledger.finish(name, "done", "enough")
 
 
-def written(ledger: Ledger, name: str) -> str:
+def dump(ledger: Ledger, name: str) -> str:
     """All that `work` wrote, but for times, with the run's name taken out."""
     columns = {
-        table: [c for c in found if c not in ("at", "number")]
-        for table, found in ledger.engine.tables().items()
-        if {"run_id", "id"} & set(found) and table != "holders"
+        table: [c for c in names if c not in ("at", "number")]
+        for table, names in ledger.engine.tables().items()
+        if {"run_id", "id"} & set(names) and table != "holders"
     }
     rows = {
         table: sorted(
-            map(str, ledger.engine.read(f"SELECT {', '.join(found)} FROM {table} WHERE "
-                                        f"{'run_id' if 'run_id' in found else 'id'} = ?", (name,)))
+            map(str, ledger.engine.read(f"SELECT {', '.join(names)} FROM {table} WHERE "
+                                        f"{'run_id' if 'run_id' in names else 'id'} = ?", (name,)))
         )
-        for table, found in columns.items()
+        for table, names in columns.items()
     }  # fmt: skip
     rows["artefact"] = [ArtefactStore(None, ledger).text(a.source) for a in ledger.attempts(name)]
     source = ledger.attempts(name)[0].source
-    said = json.dumps(rows, sort_keys=True).replace(source, "DIGEST").replace(name, "NAME")
-    return re.sub("~[0-9a-f]{32}", "~", said)
+    text = json.dumps(rows, sort_keys=True).replace(source, "DIGEST").replace(name, "NAME")
+    return re.sub("~[0-9a-f]{32}", "~", text)
 
 
 @pytest.mark.slow
@@ -82,13 +82,13 @@ def test_a_connection_cut_at_any_message_loses_nothing_and_writes_nothing_twice(
         work(ledger, "warm-up")
         before = proxy.messages
         work(ledger, "whole")
-        count, expected = proxy.messages - before, written(ledger, "whole")
+        count, expected = proxy.messages - before, dump(ledger, "whole")
         assert count > 40 and "'note'" in expected
-        for at in range(count):
+        for number in range(count):
             for when in ("before", "after"):
-                proxy.cut(at, when)
-                work(ledger, f"cut-{at}-{when}")
-                assert written(ledger, f"cut-{at}-{when}") == expected, (at, when)
+                proxy.cut(number, when)
+                work(ledger, f"cut-{number}-{when}")
+                assert dump(ledger, f"cut-{number}-{when}") == expected, (number, when)
         link = ledger.engine.link  # type: ignore[attr-defined]
         assert proxy.cuts == 2 * count == len(link.recoveries_s)
     proxy.close()
@@ -110,7 +110,7 @@ def test_a_server_that_is_killed_comes_back_with_everything_that_was_told_to_be_
                     ledger.add_attempt(replace(ATTEMPT, run_id=f"r{number}", source=digest))
                 assert ArtefactStore(None, ledger).text(digest) == f"not on the disk yet {number}"
             work(ledger, "again")
-            assert written(ledger, "again") == written(ledger, "whole")
+            assert dump(ledger, "again") == dump(ledger, "whole")
 
 
 def test_a_run_that_was_taken_while_the_connection_was_lost_is_given_up(postgres: PostgresServer, url: str) -> None:
@@ -120,8 +120,8 @@ def test_a_run_that_was_taken_while_the_connection_was_lost_is_given_up(postgres
     ):
         ledger.add_run(RUN)
         with pytest.raises(LedgerError, match="another process has taken the run"), ledger.driving(RUN.id):
-            own = ledger.engine.link.backend[0]  # type: ignore[attr-defined]
-            postgres.execute("postgres", f"SELECT pg_terminate_backend({own})")
+            backend = ledger.engine.link.backend[0]  # type: ignore[attr-defined]
+            postgres.execute("postgres", f"SELECT pg_terminate_backend({backend})")
             with rival.driving(RUN.id):
                 ledger.add_attempt(ATTEMPT)
         assert rival.attempts(RUN.id) == ()
@@ -139,11 +139,11 @@ def test_two_runs_that_wait_for_each_other_both_end(url: str) -> None:
         except BaseException as fault:
             faults.append(fault)
 
-    both = [threading.Thread(target=write, args=(names,)) for names in (("a", "b"), ("b", "a"))]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
+    threads = [threading.Thread(target=write, args=(names,)) for names in (("a", "b"), ("b", "a"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert not faults
     with Ledger(PostgresEngine(address_of(url))) as ledger:
         assert sorted(ledger.engine.read("SELECT digest FROM artefacts")) == [("a",), ("b",)]
@@ -153,8 +153,8 @@ def test_a_program_that_only_shows_is_refused_every_write(postgres: PostgresServ
     with Ledger(PostgresEngine(address_of(url))) as ledger:
         ledger.add_run(RUN)
         ledger.forbid_writing()
-        own = ledger.engine.link.backend[0]  # type: ignore[attr-defined]
-        postgres.execute("postgres", f"SELECT pg_terminate_backend({own})")
+        backend = ledger.engine.link.backend[0]  # type: ignore[attr-defined]
+        postgres.execute("postgres", f"SELECT pg_terminate_backend({backend})")
         assert ledger.runs() == (RUN,)
         with pytest.raises(LedgerError, match="takes no writing here"):
             ledger.finish(RUN.id, "done")
@@ -196,7 +196,7 @@ def test_what_cannot_be_reached_is_said_in_one_sentence_without_the_password(pos
     for url, sentence in wrong:
         with pytest.raises(LedgerError, match=sentence) as caught:
             open_shared(SecretStr(url))
-        said = str(caught.value)
-        assert "secret" not in said and PASSWORD not in said and "\n" not in said and said.count(". ") == 0
+        message = str(caught.value)
+        assert "secret" not in message and PASSWORD not in message and "\n" not in message and message.count(". ") == 0
         with pytest.raises(LedgerError, match=sentence), open_checkpoints(SecretStr(url)):
             pass

@@ -21,8 +21,8 @@ NOW = time.time()
 def put(path: Path, age_s: float, size: int = 64 * KIB) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"x" * size)
-    for place in (path, path.parent):
-        os.utime(place, (NOW - age_s, NOW - age_s))
+    for entry in (path, path.parent):
+        os.utime(entry, (NOW - age_s, NOW - age_s))
     return path
 
 
@@ -45,11 +45,11 @@ def left(cache: Path) -> list[str]:
 
 
 def test_the_longest_unused_go_first_and_the_rest_stays(cache: Path) -> None:
-    done = prune(cache, 520 * KIB)  # with room for the blocks that folders take on some file systems
-    assert done.is_done and done.removed == 5 + 1  # and what a killed build left
+    pruning = prune(cache, 520 * KIB)  # with room for the blocks that folders take on some file systems
+    assert pruning.is_done and pruning.removed == 5 + 1  # and what a killed build left
     assert left(cache) == [f"key{n}" for n in range(5, 10)]
-    kept = {path.name for path in cache.rglob("*") if path.is_file()}
-    assert {"kept.hip", "libc.a", "store.db"} <= kept
+    names = {path.name for path in cache.rglob("*") if path.is_file()}
+    assert {"kept.hip", "libc.a", "store.db"} <= names
     assert not (cache / "kernels" / "work" / "left").exists() and (cache / "kernels/lab/work/building").exists()
 
 
@@ -94,8 +94,8 @@ def test_the_command_says_what_went(
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(cache))
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_MIB", "7")
     assert run_command(["cache", "show", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["entries"] == 12 and shown["most_bytes"] == 7 << 20 and shown["bytes"] >= 12 * 64 * KIB
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["entries"] == 12 and answer["most_bytes"] == 7 << 20 and answer["bytes"] >= 12 * 64 * KIB
     assert run_command(["cache", "prune", "--mib", "0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["removed"] == 11
     use(cache / "kernels")

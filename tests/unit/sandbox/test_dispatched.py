@@ -36,15 +36,15 @@ def file(*parts: str, when: str = "n <= 128") -> str:
 def test_each_case_is_timed_with_the_kernel_that_serves_it(task: Task) -> None:
     sandbox = TableSandbox()
     prepared = sandbox.prepare(file(FAST, LARGE), task)
-    made = asking(sandbox)("benchmark", prepared)
-    assert made.verdict.accepted
-    assert (made.key, made.candidate_id) == (sandbox.key(prepared), prepared.id)
-    assert [(m.case, m.time_us, m.roofline_us) for m in made.measurements] == [
+    evaluation = asking(sandbox)("benchmark", prepared)
+    assert evaluation.verdict.accepted
+    assert (evaluation.key, evaluation.candidate_id) == (sandbox.key(prepared), prepared.id)
+    assert [(m.case, m.time_us, m.roofline_us) for m in evaluation.measurements] == [
         ("n=64", 20.0, 1.0),
         ("n=256", 30.0, 0.0),
     ]
-    assert made.explanation == "n <= 128: part a, for n=64\notherwise: part b, for n=256"
-    names = [row.name for row in made.cases]
+    assert evaluation.explanation == "n <= 128: part a, for n=64\notherwise: part b, for n=256"
+    names = [row.name for row in evaluation.cases]
     assert names == ["n=4", "n=4 [otherwise]"], "both arms are verified on the test that one of them serves"
 
 
@@ -55,10 +55,10 @@ def test_an_arm_that_is_wrong_is_found_whatever_its_condition(task: Task, purpos
     wrong = f"// fail {purpose} wrong\n{LARGE}"
     sandbox = TableSandbox()
     for parts in ((wrong, LARGE), (FAST, wrong), (FAST, wrong, LARGE)):
-        made = asking(sandbox)(purpose, sandbox.prepare(file(*parts, when=when), task))
-        assert not made.verdict.accepted
-        assert made.measurements == ()
-        assert "part " in made.verdict.findings[0].message
+        evaluation = asking(sandbox)(purpose, sandbox.prepare(file(*parts, when=when), task))
+        assert not evaluation.verdict.accepted
+        assert evaluation.measurements == ()
+        assert "part " in evaluation.verdict.findings[0].message
 
 
 def test_a_finding_has_its_line_in_the_file(task: Task) -> None:
@@ -77,40 +77,40 @@ def test_an_arm_is_asked_for_under_its_own_key(task: Task) -> None:
 
 def test_two_tables_of_the_same_kernels_have_code_of_their_own(task: Task) -> None:
     sandbox = TableSandbox()
-    one, other = (
+    first, other = (
         asking(sandbox)("compile", sandbox.prepare(text, task)) for text in (file(FAST, LARGE), file(LARGE, FAST))
     )
-    assert one.code_object != other.code_object
+    assert first.code_object != other.code_object
 
 
 def test_a_comparison_times_what_serves_each_case(task: Task) -> None:
     sandbox = TableSandbox("gpu:table", "measured")
-    whole, single = sandbox.prepare(file(FAST, LARGE), task), sandbox.prepare(FAST, task)
-    asked = list[tuple[str, str]]()
+    table, single = sandbox.prepare(file(FAST, LARGE), task), sandbox.prepare(FAST, task)
+    requests = list[tuple[str, str]]()
 
     def in_turns(new: Prepared, old: Prepared) -> Comparison | None:
-        asked.append((new.source, old.source))
+        requests.append((new.source, old.source))
         return None if new.id == old.id else sandbox.compare(new, old)
 
-    key = comparison_key(sandbox.key(whole), sandbox.key(single))
+    key = comparison_key(sandbox.key(table), sandbox.key(single))
     plain = Comparison(key, "whole", "single", "undecided", 1.0, 1.0, 1.0)
-    made = compared(in_turns, whole, single, plain)
-    assert asked == [(FAST, FAST), (LARGE, FAST)]
-    assert [(c.case, c.ratio, c.verdict) for c in made.cases] == [
+    comparison = compared(in_turns, table, single, plain)
+    assert requests == [(FAST, FAST), (LARGE, FAST)]
+    assert [(c.case, c.ratio, c.verdict) for c in comparison.cases] == [
         ("n=64", 1.0, "same"),
         ("n=256", pytest.approx(1 / 3), "faster"),
     ]
-    assert (made.verdict, made.ratio) == ("faster", pytest.approx(3**-0.5))
-    back = compared(in_turns, single, whole, replace(plain, verdict="undecided"))
+    assert (comparison.verdict, comparison.ratio) == ("faster", pytest.approx(3**-0.5))
+    back = compared(in_turns, single, table, replace(plain, verdict="undecided"))
     assert (back.verdict, back.ratio) == ("slower", pytest.approx(3**0.5))
 
 
 def test_a_case_that_could_not_be_timed_leaves_it_undecided(task: Task) -> None:
     sandbox = TableSandbox("gpu:table", "measured")
-    whole, single = sandbox.prepare(file(FAST, LARGE), task), sandbox.prepare("// time_us = 50\n", task)
+    table, single = sandbox.prepare(file(FAST, LARGE), task), sandbox.prepare("// time_us = 50\n", task)
     row = CaseComparison("n=64", 0.5, 0.4, 0.6, "faster", 9)
     plain = Comparison("key", "whole", "single", "undecided", 1.0, 1.0, 1.0)
-    assert compared(lambda new, old: replace(plain, cases=(row,)), whole, single, plain) == plain
+    assert compared(lambda new, old: replace(plain, cases=(row,)), table, single, plain) == plain
 
 
 def test_all_arms_are_asked_for_before_the_answers_are_waited_for(task: Task) -> None:

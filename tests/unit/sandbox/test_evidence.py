@@ -52,13 +52,13 @@ def test_commands_and_executions_are_named_with_their_files(tmp_path: Path) -> N
     (tmp_path / "a.image").write_text("image")
     evidence.execution(work, tmp_path / "a.image", PLAN, {"x": 28})
     evidence.execution(work, tmp_path / "a.image", PLAN, {"x": LARGEST_BYTES + 1})
-    kept = tmp_path / "kept"
-    readme = (kept / README).read_text()
+    folder = tmp_path / "kept"
+    readme = (folder / README).read_text()
     assert "gpu/candidate.s" in readme and "gpu/candidate.o" not in readme
-    assert "executor ../images/a.image ." in readme and (kept / "images" / "a.image").read_text() == "image"
+    assert "executor ../images/a.image ." in readme and (folder / "images" / "a.image").read_text() == "image"
     assert "clang '-DN=a b'" in readme and "exit status 1" in readme and "elsewhere" not in readme
     assert "HOME=/h" in readme
-    assert "error: no" in (kept / "messages.txt").read_text()
-    assert (kept / "run-01" / "memory.bin").read_text() == "memory.bin"
-    assert not (kept / "run-02" / "memory.bin").exists()
-    assert "launch copy: grid (4, 1, 1), block (64, 1, 1)" in (kept / "run-02" / "launches.txt").read_text()
+    assert "error: no" in (folder / "messages.txt").read_text()
+    assert (folder / "run-01" / "memory.bin").read_text() == "memory.bin"
+    assert not (folder / "run-02" / "memory.bin").exists()
+    assert "launch copy: grid (4, 1, 1), block (64, 1, 1)" in (folder / "run-02" / "launches.txt").read_text()

@@ -51,8 +51,8 @@ def test_a_launcher_that_does_not_start_is_no_rung(launcher: Path, tmp_path: Pat
 def test_a_moment_without_a_free_process_number_costs_no_level(launcher: Path, tmp_path: Path) -> None:
     for cage in candidates(launcher):
         late = tmp_path / f"late-{cage.level}"
-        said = f"echo 'failed {errno.EAGAIN} fork: none is free' >/proc/self/fd/$4"
-        first = f"if ! test -e {late}.tried; then : >{late}.tried; {said}; exit 71; fi"
+        script = f"echo 'failed {errno.EAGAIN} fork: none is free' >/proc/self/fd/$4"
+        first = f"if ! test -e {late}.tried; then : >{late}.tried; {script}; exit 71; fi"
         late.write_text(f'#!/bin/sh\n{first}\nexec {launcher} "$@"\n')
         late.chmod(0o500)
         assert failure(replace(cage, launcher=(str(late),)), launcher) == failure(cage, launcher)

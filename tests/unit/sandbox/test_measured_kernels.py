@@ -23,7 +23,7 @@ def table(folder: Path, *lines: str) -> Path:
 def test_rows_of_one_kernel_and_choice_belong_together(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "task.toml").write_text("")
-    found = kernels_in_table(
+    kernels = kernels_in_table(
         table(
             tmp_path,
             "# measured on a quiet machine",
@@ -35,11 +35,11 @@ def test_rows_of_one_kernel_and_choice_belong_together(tmp_path: Path) -> None:
             "k.hip\town\tn=2\t9\tR=4, S=2\tcold",
         )
     )
-    assert [(k.name, k.source, k.task, dict(k.tunables)) for k in found] == [
+    assert [(k.name, k.source, k.task, dict(k.tunables)) for k in kernels] == [
         ("k.hip", "a kernel", "sum", {}),
         ("k.hip", "a kernel", str(tmp_path / "own"), {"R": 4, "S": 2}),
     ]
-    assert (found[0].cold_us, found[0].warm_us) == ({"n=1": 2.5, "n=2": 3.5}, {"n=2": 3.0})
+    assert (kernels[0].cold_us, kernels[0].warm_us) == ({"n=1": 2.5, "n=2": 3.5}, {"n=2": 3.0})
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,13 @@ def test_a_table_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path, lines: 
 def test_a_ledger_gives_the_measured_kernels_of_its_runs_for_the_gpu(notebook: Any) -> None:
     notebook.start()
     notebook.attempt(0, 0, 20.0, source="seed")
-    made = notebook.attempt(1, 0, 8.0, "g000-e0-a0", kind="measured", source="faster")
+    attempt = notebook.attempt(1, 0, 8.0, "g000-e0-a0", kind="measured", source="faster")
     notebook.attempt(1, 1, None, "g000-e0-a0", source="wrong")
-    (found,) = kernels_in_ledger(notebook.ledger, notebook.artefacts, "mi300x")
-    assert (found.name, found.source, found.run_id) == (f"{notebook.run.id} {made.id}", "faster", notebook.run.id)
-    assert list(found.cold_us.values()) == [4.0, 16.0] and found.tunables == made.tunables
+    (measured,) = kernels_in_ledger(notebook.ledger, notebook.artefacts, "mi300x")
+    assert (measured.name, measured.source, measured.run_id) == (
+        f"{notebook.run.id} {attempt.id}",
+        "faster",
+        notebook.run.id,
+    )
+    assert list(measured.cold_us.values()) == [4.0, 16.0] and measured.tunables == attempt.tunables
     assert list(kernels_in_ledger(notebook.ledger, notebook.artefacts, "h200")) == []

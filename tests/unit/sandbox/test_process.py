@@ -29,13 +29,18 @@ def alive(pid: int) -> bool:
 
 
 def test_returns_code_and_both_streams() -> None:
-    done = sh("echo out; echo err >&2; exit 3")
-    assert (done.returncode, done.stdout, done.stderr, done.timed_out) == (3, "out\n", "err\n", False)
+    completed = sh("echo out; echo err >&2; exit 3")
+    assert (completed.returncode, completed.stdout, completed.stderr, completed.timed_out) == (
+        3,
+        "out\n",
+        "err\n",
+        False,
+    )
 
 
 def test_the_environment_is_what_was_given_and_the_mark() -> None:
-    done = run(["/usr/bin/env"], cwd=Path("/"), env={"GIVEN": "1"}, timeout_s=20, limits=LIMITS)
-    assert {line.split("=")[0] for line in done.stdout.split()} == {"GIVEN", MARK}
+    completed = run(["/usr/bin/env"], cwd=Path("/"), env={"GIVEN": "1"}, timeout_s=20, limits=LIMITS)
+    assert {line.split("=")[0] for line in completed.stdout.split()} == {"GIVEN", MARK}
 
 
 def test_no_descriptor_is_inherited() -> None:
@@ -49,42 +54,42 @@ def test_no_descriptor_is_inherited() -> None:
 
 
 def test_the_deadline_kills_the_whole_group() -> None:
-    done = sh("sleep 300 & echo $!; sleep 300", timeout_s=0.5)
-    assert done.timed_out
-    assert done.returncode == -9
-    assert not alive(int(done.stdout))
+    completed = sh("sleep 300 & echo $!; sleep 300", timeout_s=0.5)
+    assert completed.timed_out
+    assert completed.returncode == -9
+    assert not alive(int(completed.stdout))
 
 
 def test_a_daemon_that_left_session_and_group_does_not_survive() -> None:
-    done = sh("setsid sleep 300 >/dev/null 2>&1 & setsid sh -c 'sleep 301 & echo $!' ; sleep 0.2; exit 0")
-    assert done.returncode == 0
-    assert not alive(int(done.stdout.split()[0]))
+    completed = sh("setsid sleep 300 >/dev/null 2>&1 & setsid sh -c 'sleep 301 & echo $!' ; sleep 0.2; exit 0")
+    assert completed.returncode == 0
+    assert not alive(int(completed.stdout.split()[0]))
     commands = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline") if os.access(p, os.R_OK)]
     assert not [c for c in commands if c in (b"sleep\x00300\x00", b"sleep\x00301\x00")]
 
 
 @pytest.mark.slow
 def test_cpu_time_is_limited_and_counts_as_time_out() -> None:
-    done = sh("while :; do :; done", limits=ProcessLimits(cpu_s=1))
-    assert done.timed_out
-    assert done.returncode < 0
+    completed = sh("while :; do :; done", limits=ProcessLimits(cpu_s=1))
+    assert completed.timed_out
+    assert completed.returncode < 0
 
 
 def test_address_space_and_file_size_are_limited(tmp_path: Path) -> None:
     limits = ProcessLimits(cpu_s=20, memory_bytes=512 << 20, file_bytes=1 << 20)
     grow = "import sys\nsys.stdin.read()\nbytearray(1 << 30)"
-    done = run([sys.executable, "-c", grow], cwd=tmp_path, env={}, timeout_s=20, limits=limits, stdin=b"go")
-    assert "MemoryError" in done.stderr
+    completed = run([sys.executable, "-c", grow], cwd=tmp_path, env={}, timeout_s=20, limits=limits, stdin=b"go")
+    assert "MemoryError" in completed.stderr
     write = "import sys\nsys.stdin.read()\nopen('big', 'wb').write(bytes(2 << 20))"
-    done = run([sys.executable, "-c", write], cwd=tmp_path, env={}, timeout_s=20, limits=limits, stdin=b"go")
-    assert done.returncode != 0
+    completed = run([sys.executable, "-c", write], cwd=tmp_path, env={}, timeout_s=20, limits=limits, stdin=b"go")
+    assert completed.returncode != 0
     assert (tmp_path / "big").stat().st_size <= 1 << 20
 
 
 def test_long_output_is_drained_and_cut_with_a_note() -> None:
-    done = sh("head -c 3000000 /dev/zero | tr '\\0' x", output_cap=1000)
-    assert done.returncode == 0
-    assert done.stdout == "x" * 1000 + "\n[2999000 more bytes were cut]\n"
+    completed = sh("head -c 3000000 /dev/zero | tr '\\0' x", output_cap=1000)
+    assert completed.returncode == 0
+    assert completed.stdout == "x" * 1000 + "\n[2999000 more bytes were cut]\n"
 
 
 def test_input_larger_than_a_pipe_is_fed() -> None:
@@ -118,8 +123,8 @@ def test_a_start_that_fails_for_want_of_what_others_hold_may_be_tried_again(
 
 def test_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(8) as pool:
-        done = list(pool.map(lambda i: sh(f"sleep 0.05; echo {i}; exit {i % 5}"), range(40)))
-    assert [(d.returncode, d.stdout) for d in done] == [(i % 5, f"{i}\n") for i in range(40)]
+        results = list(pool.map(lambda i: sh(f"sleep 0.05; echo {i}; exit {i % 5}"), range(40)))
+    assert [(d.returncode, d.stdout) for d in results] == [(i % 5, f"{i}\n") for i in range(40)]
 
 
 class Held(StartedProgram):

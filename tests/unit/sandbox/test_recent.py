@@ -6,30 +6,30 @@ from sandbox.recent import Recent
 
 
 def test_what_was_used_last_is_kept_and_made_once() -> None:
-    made: list[str] = []
+    keys: list[str] = []
 
     def make(key: str) -> str:
-        made.append(key)
+        keys.append(key)
         return key.upper()
 
     recent: Recent[str, str] = Recent(2)
     for key in ("a", "b", "a", "c", "a", "b"):
         assert recent.get(key, lambda key=key: make(key)) == key.upper()  # type: ignore[misc]
-    assert made == ["a", "b", "c", "b"]
+    assert keys == ["a", "b", "c", "b"]
 
 
 def test_of_two_made_at_once_the_first_stays() -> None:
     recent: Recent[str, object] = Recent(2)
-    both = threading.Barrier(2)
+    barrier = threading.Barrier(2)
 
     def make() -> object:
-        both.wait()
+        barrier.wait()
         return object()
 
-    found: list[object] = []
-    threads = [threading.Thread(target=lambda: found.append(recent.get("a", make))) for _ in range(2)]
+    values: list[object] = []
+    threads = [threading.Thread(target=lambda: values.append(recent.get("a", make))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found[0] is found[1]
+    assert values[0] is values[1]

@@ -14,7 +14,7 @@ from sandbox.target_file import overlaid, read_target_file, target_file_text
 MI300X = load_target("mi300x")
 
 
-def written(folder: Path, text: str) -> Path:
+def write(folder: Path, text: str) -> Path:
     path = folder / "own.toml"
     path.write_text(text)
     return path
@@ -23,18 +23,22 @@ def written(folder: Path, text: str) -> Path:
 def test_what_calibrate_writes_is_read_back(tmp_path: Path) -> None:
     rows: dict[str, str | int | float] = {"source": 'a "b"\\\n.tsv', "count": 3, "median_error_after": 0.125}
     text = target_file_text("mi300x", [Factor("lds port", 1.25, 2), Factor("hbm", 0.8, 1)], rows)
-    found = read_target_file(written(tmp_path, text))
-    assert (found.target, found.factors, found.tables) == ("mi300x", {"lds port": 1.25, "hbm": 0.8}, {})
-    assert overlaid(MI300X, found) == MI300X
+    target_file = read_target_file(write(tmp_path, text))
+    assert (target_file.target, target_file.factors, target_file.tables) == (
+        "mi300x",
+        {"lds port": 1.25, "hbm": 0.8},
+        {},
+    )
+    assert overlaid(MI300X, target_file) == MI300X
 
 
 def test_figures_stand_in_place_of_the_target_s(tmp_path: Path) -> None:
-    found = read_target_file(written(tmp_path, 'target = "mi300x"\n[memory]\nhbm_tb_s = 4.2\n'))
-    own = overlaid(MI300X, found)
-    assert own.memory["hbm_tb_s"] == 4.2
-    assert {**own.memory, "hbm_tb_s": 0} == {**MI300X.memory, "hbm_tb_s": 0} and own.limits == MI300X.limits
+    target_file = read_target_file(write(tmp_path, 'target = "mi300x"\n[memory]\nhbm_tb_s = 4.2\n'))
+    target = overlaid(MI300X, target_file)
+    assert target.memory["hbm_tb_s"] == 4.2
+    assert {**target.memory, "hbm_tb_s": 0} == {**MI300X.memory, "hbm_tb_s": 0} and target.limits == MI300X.limits
     other = load_target("h200")
-    assert overlaid(other, found) == other, "it is about one target"
+    assert overlaid(other, target_file) == other, "it is about one target"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +56,7 @@ def test_figures_stand_in_place_of_the_target_s(tmp_path: Path) -> None:
 )
 def test_a_file_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(SettingsError, match=words):
-        overlaid(MI300X, read_target_file(written(tmp_path, text)))
+        overlaid(MI300X, read_target_file(write(tmp_path, text)))
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

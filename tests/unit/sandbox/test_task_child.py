@@ -40,50 +40,53 @@ def baseline(inputs, case):
 
 @pytest.fixture(scope="module")
 def cage() -> Cage:
-    known = toolchain().cage
-    if not known.is_strict:
+    tool_cage = toolchain().cage
+    if not tool_cage.is_strict:
         pytest.skip("this machine cannot keep a program from its user's files")
-    return known
+    return tool_cage
 
 
 @pytest.fixture
 def child(cage: Cage) -> Iterator[Callable[..., TaskChild]]:
-    made: list[TaskChild] = []
+    children: list[TaskChild] = []
 
     def make(code: str, limits: ProcessLimits = SMALL) -> TaskChild:
-        made.append(TaskChild(Path("/somewhere/reference.py"), code, cage, limits))
-        return made[-1]
+        children.append(TaskChild(Path("/somewhere/reference.py"), code, cage, limits))
+        return children[-1]
 
     yield make
-    for each in made:
-        each.close()
+    for task_child in children:
+        task_child.close()
 
 
 @pytest.mark.parametrize("name", few([name for name in task_names() if load_task(name).shortcuts], 4))
 def test_a_task_in_the_cage_says_what_it_says_here(name: str, tmp_path: Path, cage: Cage) -> None:
     """To the last bit, in the same types and orders of memory, with all its families and shortcuts."""
     shutil.copytree(FOLDER / name, tmp_path / name)
-    here = load_task(name)
-    there = load_task(tmp_path / name, None, lambda path, code: TaskChild(path, code, cage).functions())
-    case = here.tests[0]
-    inputs, others = here.draw(case), there.draw(case)
-    for one, other in ((inputs, others), (here.reference(inputs, case), there.reference(others, case))):
-        assert {n: (a.dtype, a.tobytes(), a.flags.f_contiguous) for n, a in one.items()} == {
+    local = load_task(name)
+    remote = load_task(tmp_path / name, None, lambda path, code: TaskChild(path, code, cage).functions())
+    case = local.tests[0]
+    inputs, remote_inputs = local.draw(case), remote.draw(case)
+    for first, other in (
+        (inputs, remote_inputs),
+        (local.reference(inputs, case), remote.reference(remote_inputs, case)),
+    ):
+        assert {n: (a.dtype, a.tobytes(), a.flags.f_contiguous) for n, a in first.items()} == {
             n: (a.dtype, a.tobytes(), a.flags.f_contiguous) for n, a in other.items()
         }
-    assert here.in_order is not None and there.in_order is not None
-    assert {n: a.tobytes() for n, a in here.in_order(inputs, case).items()} == {
-        n: a.tobytes() for n, a in there.in_order(others, case).items()
+    assert local.in_order is not None and remote.in_order is not None
+    assert {n: a.tobytes() for n, a in local.in_order(inputs, case).items()} == {
+        n: a.tobytes() for n, a in remote.in_order(remote_inputs, case).items()
     }
-    assert here.variants is not None and there.variants is not None
-    rng, again = np.random.default_rng(5), np.random.default_rng(5)
-    families, others_families = here.variants(inputs, case, rng), there.variants(others, case, again)
+    assert local.variants is not None and remote.variants is not None
+    rng, same_rng = np.random.default_rng(5), np.random.default_rng(5)
+    families, others_families = local.variants(inputs, case, rng), remote.variants(remote_inputs, case, same_rng)
     assert list(families) == list(others_families)
     for family, tensors in families.items():
         assert all(np.array_equal(a, others_families[family][n]) for n, a in tensors.items())
-    assert here.shortcuts is not None and there.shortcuts is not None
-    assert list(here.shortcuts(inputs, case)) == list(there.shortcuts(others, case))
-    assert lint(there, plants=False) == ()
+    assert local.shortcuts is not None and remote.shortcuts is not None
+    assert list(local.shortcuts(inputs, case)) == list(remote.shortcuts(remote_inputs, case))
+    assert lint(remote, plants=False) == ()
 
 
 def test_an_own_check_is_asked_too(child: Callable[..., TaskChild]) -> None:
@@ -97,8 +100,8 @@ def test_an_own_check_is_asked_too(child: Callable[..., TaskChild]) -> None:
 def test_changed_are_taken_back_there_too(child: Callable[..., TaskChild]) -> None:
     code = SOUND + "def within(made, drawn, case):\n    return {'x': np.where(made['x'] > 9, drawn['x'], made['x'])}\n"
     within = child(code).functions()["within"]
-    found = within({"x": np.array([1, 99, 3], np.float32)}, {"x": np.zeros(3, np.float32)}, CASE)
-    assert {name: x.tolist() for name, x in found.items()} == {"x": [1.0, 0.0, 3.0]}
+    changed = within({"x": np.array([1, 99, 3], np.float32)}, {"x": np.zeros(3, np.float32)}, CASE)
+    assert {name: x.tolist() for name, x in changed.items()} == {"x": [1.0, 0.0, 3.0]}
 
 
 TRIES = {  # what it tries; each gives 1 where it got through
@@ -142,8 +145,8 @@ def reference(inputs, case):
             pass
     return {{"y": np.array(through, np.int32)}}
 """
-    said = child(code).functions()["reference"]({"x": np.ones(3, np.float32)}, CASE)
-    assert [list(TRIES)[number] for number in said["y"]] == []
+    outputs = child(code).functions()["reference"]({"x": np.ones(3, np.float32)}, CASE)
+    assert [list(TRIES)[number] for number in outputs["y"]] == []
     assert secret.read_text() == SECRET
     assert secret.stat().st_nlink == 1
 
@@ -154,9 +157,9 @@ def test_an_attempt_can_succeed_here(tmp_path: Path) -> None:
     assert eval(TRIES["list"], {"SECRET_PATH": str(tmp_path / "secret"), "os": os}) == ["secret"]
 
 
-def answer(said: bytes) -> str:
+def answer(message: bytes) -> str:
     """The body that gives this answer and no other, for the process ends there."""
-    return f"import os, sys; os.write(int(sys.argv[2]), {said!r}); os._exit(0)"
+    return f"import os, sys; os.write(int(sys.argv[2]), {message!r}); os._exit(0)"
 
 
 FAULTS = {  # the body of `reference`, and words of the sentence
@@ -189,12 +192,12 @@ def limits(words: str) -> ProcessLimits:
 
 @pytest.mark.parametrize(("body", "words"), FAULTS.values(), ids=FAULTS)
 def test_what_goes_wrong_in_there_is_one_sentence(child: Callable[..., TaskChild], body: str, words: str) -> None:
-    made = child(f"{SOUND}\ndef reference(inputs, case):\n    {body}\n", limits(words)).functions()
+    functions = child(f"{SOUND}\ndef reference(inputs, case):\n    {body}\n", limits(words)).functions()
     with pytest.raises(TaskError, match=words) as caught:
-        made["reference"]({"x": np.ones(3, np.float32)}, CASE)
+        functions["reference"]({"x": np.ones(3, np.float32)}, CASE)
     assert len(str(caught.value)) < 700
     assert str(caught.value).isprintable()
-    assert made["baseline"]({"x": np.ones(3, np.float32)}, CASE)["y"].tolist() == [2.0, 2.0, 2.0], "it goes on"
+    assert functions["baseline"]({"x": np.ones(3, np.float32)}, CASE)["y"].tolist() == [2.0, 2.0, 2.0], "it goes on"
 
 
 def test_what_the_limits_end_is_not_tried_again_and_the_sentence_names_the_setting(
@@ -202,15 +205,15 @@ def test_what_the_limits_end_is_not_tried_again_and_the_sentence_names_the_setti
 ) -> None:
     """A bomb in any question costs its limit once, however much the questions before it have taken."""
     body = "sum(range(1 << 62)) if case.dims['n'] > 3 else None\n    return {'y': inputs['x'] * 2.0}"
-    made = child(f"{SOUND}\ndef reference(inputs, case):\n    {body}\n", replace(SMALL, cpu_s=1)).functions()
+    functions = child(f"{SOUND}\ndef reference(inputs, case):\n    {body}\n", replace(SMALL, cpu_s=1)).functions()
     x = {"x": np.ones(3, np.float32)}
-    made["reference"](x, CASE)
+    functions["reference"](x, CASE)
     before = os.times()
     with pytest.raises(TaskError, match=r"1 s of processor time; .* KERNEL_SCIENTIST_TASK_SECONDS"):
-        made["reference"](x, replace(CASE, dims={"n": 4}))
+        functions["reference"](x, replace(CASE, dims={"n": 4}))
     after = os.times()
     assert after.children_user - before.children_user < 1.6
-    made["reference"](x, CASE)
+    functions["reference"](x, CASE)
 
 
 def test_the_usual_limits_are_those_of_an_import() -> None:
@@ -227,9 +230,9 @@ def test_links_it_leaves_in_its_folder_are_not_written_through(child: Callable[.
     os.write(int(sys.argv[2]), b'{{"rows": [], "families": [""]}}\\n')
     return {{"y": np.ones(1)}}
 """
-    made = child(f"{SOUND}\ndef reference(inputs, case):{body}").functions()
+    functions = child(f"{SOUND}\ndef reference(inputs, case):{body}").functions()
     with pytest.raises(TaskError):
-        made["reference"]({"x": np.ones(3, np.float32)}, CASE)
+        functions["reference"]({"x": np.ones(3, np.float32)}, CASE)
     assert secret.read_text() == SECRET
 
 
@@ -250,8 +253,8 @@ def test_a_file_that_cannot_be_loaded_is_one_sentence(child: Callable[..., TaskC
 
 
 def test_a_process_that_was_ended_while_nobody_asked_is_started_again(child: Callable[..., TaskChild]) -> None:
-    made = child(SOUND).functions()
+    functions = child(SOUND).functions()
     x = {"x": np.ones(3, np.float32)}
-    assert made["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]
+    assert functions["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]
     time.sleep(1.5)  # longer than it may stand idle
-    assert made["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]
+    assert functions["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]

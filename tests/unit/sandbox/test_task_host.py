@@ -32,20 +32,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_introduced_once_and_again_when_it_has_changed(folder: Path, cache: Path) -> None:
-    told: list[str] = []
+    notes: list[str] = []
     for _ in range(3):
-        load_task(folder, None, TaskHost(cache, told.append, is_trusted=True))
-    assert len(told) == 1
-    assert "was not used here before; it runs confined" in told[0]
+        load_task(folder, None, TaskHost(cache, notes.append, is_trusted=True))
+    assert len(notes) == 1
+    assert "was not used here before; it runs confined" in notes[0]
     (folder / "reference.py").write_text((folder / "reference.py").read_text() + "# another\n")
-    load_task(folder, None, TaskHost(cache, told.append, is_trusted=True))
-    assert len(told) == 2
+    load_task(folder, None, TaskHost(cache, notes.append, is_trusted=True))
+    assert len(notes) == 2
 
 
 def test_a_shipped_task_needs_no_host(tmp_path: Path) -> None:
-    told: list[str] = []
-    assert load_task("transpose", None, Unconfined(tmp_path, told.append)).name == "transpose"
-    assert told == []
+    notes: list[str] = []
+    assert load_task("transpose", None, Unconfined(tmp_path, notes.append)).name == "transpose"
+    assert notes == []
 
 
 def test_a_machine_that_confines_nothing_wants_it_in_words(folder: Path, cache: Path) -> None:

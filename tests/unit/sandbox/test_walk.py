@@ -63,10 +63,10 @@ def test_a_kernel_that_is_known_ends_the_walk_before_it_is_judged(ask: Asked, tm
 
 
 def test_only_close_measured_levels_need_a_comparison(ask: Asked, tmp_path: Path) -> None:
-    made = ask("benchmark", prepared(ask, tmp_path, "// time_us = 10\n// spread_us = 0.1\n"))
-    assert walk.needs_comparison(made, Rival(Contender(SOURCE), 9.9, 10.2))
-    assert not walk.needs_comparison(made, Rival(Contender(SOURCE), 20.0, 21.0))
-    assert not walk.needs_comparison(made, None)
+    evaluation = ask("benchmark", prepared(ask, tmp_path, "// time_us = 10\n// spread_us = 0.1\n"))
+    assert walk.needs_comparison(evaluation, Rival(Contender(SOURCE), 9.9, 10.2))
+    assert not walk.needs_comparison(evaluation, Rival(Contender(SOURCE), 20.0, 21.0))
+    assert not walk.needs_comparison(evaluation, None)
     ask.sandbox.kind = "predicted"
     predicted = ask("benchmark", prepared(ask, tmp_path, "// time_us = 10\n"))
     assert not walk.needs_comparison(predicted, Rival(Contender(SOURCE), 9.9, 10.2))

@@ -34,6 +34,6 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
     return {"y": reference(inputs, case)["y"].astype(np.float32)}
 
 
-def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+def within(altered: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
     """Keep the shifts, which are promised."""
     return {"shifts": drawn["shifts"]}

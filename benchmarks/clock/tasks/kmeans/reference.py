@@ -26,9 +26,9 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
     return {"member": _nearest(inputs).astype(np.int32)}
 
 
-def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+def within(altered: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
     """Round to whole numbers in the range of those drawn."""
-    return {name: np.clip(np.round(array), 0, 31) for name, array in made.items()}
+    return {name: np.clip(np.round(array), 0, 31) for name, array in altered.items()}
 
 
 def _nearest(inputs: Tensors) -> Array:

@@ -31,6 +31,6 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
     return {"out": reference(inputs, case)["out"].astype(np.int32)}
 
 
-def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+def within(altered: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
     """Round to quarters and to whole numbers that are not negative."""
-    return {"image": np.clip(made["image"], 0, 99), "mask": np.clip(np.round(made["mask"] * 4) / 4, -2, 2)}
+    return {"image": np.clip(altered["image"], 0, 99), "mask": np.clip(np.round(altered["mask"] * 4) / 4, -2, 2)}

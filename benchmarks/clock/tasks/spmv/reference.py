@@ -10,15 +10,15 @@ from tasks.task import Array, Case, Tensors
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Draw normal values. Benchmarks have the places of the measured runs; other cases any, and rows of any length."""
     n, nnz = case.dims["n"], case.dims["nnz"]
-    places = np.arange(n)[:, None] + np.arange(nnz)
+    columns = np.arange(n)[:, None] + np.arange(nnz)
     cuts = np.arange(n + 1) * nnz
     if case.role != "benchmark":
-        places = rng.integers(0, n, (n, nnz))
+        columns = rng.integers(0, n, (n, nnz))
         cuts[1:-1] = np.sort(rng.integers(0, n * nnz + 1, n - 1))
     return {
         "val": rng.standard_normal(n * nnz).astype(np.float32),
         "vec": rng.standard_normal(n).astype(np.float32),
-        "cols": (places % n).astype(np.int32).reshape(-1),
+        "cols": (columns % n).astype(np.int32).reshape(-1),
         "starts": cuts.astype(np.int32),
     }
 
@@ -33,7 +33,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
     return {"out": _product(inputs, np.dtype(np.float32))}
 
 
-def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+def within(altered: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
     """Keep the places that were drawn."""
     return {"cols": drawn["cols"], "starts": drawn["starts"]}
 

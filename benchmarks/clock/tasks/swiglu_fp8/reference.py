@@ -28,6 +28,6 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def _activated(inputs: Tensors, case: Case, dtype: np.dtype[np.floating]) -> Array:
-    x, one = inputs["x"].astype(dtype), dtype.type(1.0)
+    x, unit = inputs["x"].astype(dtype), dtype.type(1.0)
     gate, up = x[:, : case.dims["cols"]], x[:, case.dims["cols"] :]
-    return np.asarray(np.clip(gate / (one + np.exp(-gate)) * up / inputs["scale"].astype(dtype), -240, 240))
+    return np.asarray(np.clip(gate / (unit + np.exp(-gate)) * up / inputs["scale"].astype(dtype), -240, 240))

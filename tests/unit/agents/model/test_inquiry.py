@@ -15,7 +15,7 @@ from agents.model.endpoint_memory import EndpointMemory
 from agents.model.forms import MOST_STEPS, Forms
 from agents.model.inquiry import ModelQuestion
 from agents.model.provider import Provider
-from benchmarks.faulty_endpoint import Asked, Told, responses
+from benchmarks.faulty_endpoint import HttpReply, RoleRequest, responses
 from benchmarks.model_fault_table import WINDOWS, windowed
 from records.errors import ModelRefused
 from tests.support.endpoint import Answer, Fault, ScriptedEndpoint
@@ -43,8 +43,8 @@ def test_prompt_and_answer_are_fitted_to_the_window(tmp_path: Path, words: str, 
     refuses = windowed(words, window)
 
     def server_of(body: dict[str, Any]) -> Answer | Fault:
-        said = refuses(Asked("planner", "/chat/completions", body, {}, 1))
-        return Fault(400, json.loads(said.body)["error"]["message"]) if isinstance(said, Told) else Answer(GOOD)
+        said = refuses(RoleRequest("planner", "/chat/completions", body, {}, 1))
+        return Fault(400, json.loads(said.body)["error"]["message"]) if isinstance(said, HttpReply) else Answer(GOOD)
 
     told = list[str]()
     with ScriptedEndpoint(server_of) as server:

@@ -21,10 +21,10 @@ PATIENCE_S = 120
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
 
 
-def asked(folder: Path, **variables: str) -> str:
+def complete(folder: Path, **variables: str) -> str:
     """The words that the command line gives a shell."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(ROOT)],
         cwd=folder,
         env=environment,
@@ -32,8 +32,8 @@ def asked(folder: Path, **variables: str) -> str:
         text=True,
         check=False,
     )
-    assert done.stderr == ""
-    return done.stdout
+    assert completed.stderr == ""
+    return completed.stdout
 
 
 @pytest.mark.slow
@@ -53,8 +53,8 @@ def test_a_real_bash_completes_commands_options_and_tasks(tmp_path: Path, capsys
         script += f"\nCOMP_WORDS=(kernel-scientist {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))"
         script += '\n_kernel_scientist_completion kernel-scientist; echo "${COMPREPLY[@]}"'
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    done = subprocess.run(["bash"], input=script, env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == ["status", "transpose", "--generations", "remove"], done.stderr
+    completed = subprocess.run(["bash"], input=script, env=environment, capture_output=True, text=True, check=False)
+    assert completed.stdout.splitlines() == ["status", "transpose", "--generations", "remove"], completed.stderr
 
 
 @pytest.mark.slow
@@ -62,15 +62,15 @@ def test_runs_are_completed_from_the_folder(tmp_path: Path) -> None:
     (tmp_path / "runs" / "20261122-a").mkdir(parents=True)
     (tmp_path / "runs" / "20261122-a" / "events.jsonl").touch()
     for words in ("status 2026", "export 2026", "runs remove 2026"):
-        given = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
-        assert asked(tmp_path, **{VARIABLE: "complete_bash", **given}).split() == ["20261122-a"], words
+        variables = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
+        assert complete(tmp_path, **{VARIABLE: "complete_bash", **variables}).split() == ["20261122-a"], words
 
 
 @pytest.mark.slow
 def test_tasks_are_completed_wherever_one_is_named(tmp_path: Path) -> None:
     for words in ("tasks trans", "check kernel.hip --task trans", "runs --task trans"):
-        given = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
-        assert asked(tmp_path, **{VARIABLE: "complete_bash", **given}).split() == ["transpose"], words
+        variables = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
+        assert complete(tmp_path, **{VARIABLE: "complete_bash", **variables}).split() == ["transpose"], words
 
 
 @pytest.mark.slow
@@ -81,8 +81,8 @@ def test_what_zsh_and_fish_ask_is_answered(
     assert run_command(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert f"{VARIABLE}=complete_{shell}" in script and "_TYPER_COMPLETE_ARGS" in script
-    given = {VARIABLE: f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "kernel-scientist sto", **more}
-    assert "stop" in asked(tmp_path, **given)
+    variables = {VARIABLE: f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "kernel-scientist sto", **more}
+    assert "stop" in complete(tmp_path, **variables)
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
@@ -91,9 +91,9 @@ def test_a_real_fish_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str
     asked_for = ["kernel-scientist sta", "kernel-scientist run tran", "kernel-scientist run transpose --genera"]
     script = capsys.readouterr().out + "".join(f"complete -C '{line}'\n" for line in asked_for)
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    done = subprocess.run(["fish"], input=script, env=environment, capture_output=True, text=True, check=False)
-    words = [line.split("\t")[0] for line in done.stdout.splitlines()]
-    assert words == ["status", "transpose", "--generations"], done.stderr
+    completed = subprocess.run(["fish"], input=script, env=environment, capture_output=True, text=True, check=False)
+    words = [line.split("\t")[0] for line in completed.stdout.splitlines()]
+    assert words == ["status", "transpose", "--generations"], completed.stderr
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
@@ -106,16 +106,16 @@ def test_a_real_zsh_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         os.execvpe("zsh", ["zsh", "-f"], environment)
     screen, deadline = "", time.monotonic() + PATIENCE_S
     os.write(terminal, f"source '{tmp_path / 'script'}'; echo rea''dy\n".encode())
-    for typed, shown in (
+    for typed, completion in (
         ("", "ready"),
         ("kernel-scientist sta\t", "kernel-scientist status"),
         ("\x15kernel-scientist run tran\t", "transpose"),
     ):
         os.write(terminal, typed.encode())
-        while shown not in screen and time.monotonic() < deadline:
+        while completion not in screen and time.monotonic() < deadline:
             if select.select([terminal], [], [], 1.0)[0]:
                 screen += os.read(terminal, 65536).decode(errors="replace")
-        assert shown in screen, screen
+        assert completion in screen, screen
     os.close(terminal)
     os.waitpid(child, 0)
 

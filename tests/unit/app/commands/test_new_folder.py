@@ -27,9 +27,9 @@ def test_a_whole_one_stays(tmp_path: Path) -> None:
 def test_a_disk_that_refuses_is_one_sentence(tmp_path: Path) -> None:
     with (
         pytest.raises(UsageError, match=r"cannot be written .*name another place"),
-        whole_or_none(tmp_path / "x") as at,
+        whole_or_none(tmp_path / "x") as folder,
     ):
-        (at / "no" / "file").write_bytes(b"")
+        (folder / "no" / "file").write_bytes(b"")
     assert not list(tmp_path.iterdir())
 
 

@@ -28,10 +28,10 @@ def test_pairs_of_a_run_are_written_with_their_sources(
     bench.drive()
     bench.context.ledger.close()
     assert run_command(["preferences", "last", "--out", "pairs.jsonl", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    summary = json.loads(capsys.readouterr().out)
     rows = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
-    assert told["pairs"] == len(rows) == 3
-    found = {(r["better_source"].split("\n")[0], r["worse_source"].split("\n")[0], r["reason"]) for r in rows}
+    assert summary["pairs"] == len(rows) == 3
+    pairs = {(r["better_source"].split("\n")[0], r["worse_source"].split("\n")[0], r["reason"]) for r in rows}
     fast, slow, wrong = (text.split("\n")[0] for text in texts)
-    assert found == {(fast, slow, "time"), (fast, wrong, "tier"), (slow, wrong, "tier")}
+    assert pairs == {(fast, slow, "time"), (fast, wrong, "tier"), (slow, wrong, "tier")}
     assert run_command(["preferences", "nosuch"]) == 2

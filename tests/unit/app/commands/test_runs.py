@@ -30,20 +30,20 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notebook: Notebook) ->
         notebook.start(task=task, created_at=(NOW - timedelta(days=days)).isoformat())
         parent = None
         for generation, time_us in enumerate(times):
-            made = notebook.attempt(generation, 0, time_us, parent, number=number)
-            parent = made.id
+            attempt = notebook.attempt(generation, 0, time_us, parent, number=number)
+            parent = attempt.id
         (tmp_path / notebook.run.id).mkdir()
     notebook.ledger.finish("run-1", "done", "enough")
     return notebook
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+def json_of(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     assert run_command([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ([], [0, 1, 2]),
         (["--task", "sum"], [0, 1]),
@@ -55,10 +55,10 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
         (["--target", "h200"], []),
     ],
 )
-def test_filters(book: Notebook, capsys: pytest.CaptureFixture[str], words: list[str], found: list[int]) -> None:
-    assert [row["run_id"] for row in told(capsys, "runs", *words)] == [f"run-{n}" for n in found]
+def test_filters(book: Notebook, capsys: pytest.CaptureFixture[str], words: list[str], expected: list[int]) -> None:
+    assert [row["run_id"] for row in json_of(capsys, "runs", *words)] == [f"run-{n}" for n in expected]
     assert run_command(["runs", *words]) == 0
-    assert ("no run is like that" in capsys.readouterr().out) is (found == [])
+    assert ("no run is like that" in capsys.readouterr().out) is (expected == [])
 
 
 @pytest.mark.parametrize("words", [["--state", "ended"], ["--since", "yesterday"], ["--since", "99999d"]])
@@ -80,12 +80,12 @@ def test_moments() -> None:
 def test_two_runs_are_compared_only_where_that_says_something(
     book: Notebook, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert told(capsys, "runs", "compare", "run-0", "run-1")["speedup"] == 2.0
-    assert told(capsys, "runs", "compare", "run-0", "run-2")["speedup"] is None
+    assert json_of(capsys, "runs", "compare", "run-0", "run-1")["speedup"] == 2.0
+    assert json_of(capsys, "runs", "compare", "run-0", "run-2")["speedup"] is None
     assert run_command(["runs", "compare", "run-0", "run-1"]) == 0
     assert "2.000 times" in capsys.readouterr().out
-    assert told(capsys, "runs", "compare", "run-0", "run-1")["is_tie"] is False
-    assert told(capsys, "runs", "compare", "run-0", "run-2")["is_tie"] is None
+    assert json_of(capsys, "runs", "compare", "run-0", "run-1")["is_tie"] is False
+    assert json_of(capsys, "runs", "compare", "run-0", "run-2")["is_tie"] is None
 
 
 def test_runs_are_removed_with_their_folders_but_not_beside_one_at_work(
@@ -95,7 +95,7 @@ def test_runs_are_removed_with_their_folders_but_not_beside_one_at_work(
         assert run_command(["runs", "remove", "run-0", "--yes"]) == 2
         assert "run-2 is at work" in capsys.readouterr().err
     assert run_command(["runs", "remove", "run-0", "nosuch", "--yes"]) == 2
-    assert len(told(capsys, "runs")) == 3, "all or none"
-    assert told(capsys, "runs", "remove", "run-0", "run-1", "--yes") == {"removed": ["run-0", "run-1"]}
-    assert [row["run_id"] for row in told(capsys, "runs")] == ["run-2"]
+    assert len(json_of(capsys, "runs")) == 3, "all or none"
+    assert json_of(capsys, "runs", "remove", "run-0", "run-1", "--yes") == {"removed": ["run-0", "run-1"]}
+    assert [row["run_id"] for row in json_of(capsys, "runs")] == ["run-2"]
     assert not (tmp_path / "run-0").exists() and (tmp_path / "run-2").exists()

@@ -22,9 +22,9 @@ def test_a_failed_check_is_shown_whole_before_the_closing_line(capfdbinary: pyte
     assert run_beside(steps, TESTS, json=False) == {"good": 0, "bad": 3, "pytest": 0}
     out, err = capfdbinary.readouterr()
     assert out == b"....\n=== 4 passed ===\n=== 4 passed ===\n"  # again, as the check ended later
-    said = err.decode()
-    assert "== good: ok" in said and "unsaid" not in said
-    assert "== bad: failed (exit code 3)" in said and said.count("line\n") == 9000 and "and the end" in said
+    output = err.decode()
+    assert "== good: ok" in output and "unsaid" not in output
+    assert "== bad: failed (exit code 3)" in output and output.count("line\n") == 9000 and "and the end" in output
 
 
 def test_with_json_the_tests_leave_standard_output_to_the_answer(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -38,10 +38,10 @@ def test_paths_are_the_callers_and_options_stand_behind_two_dashes(tmp_path: Pat
     (tmp_path / "test_mine.py").write_text("def test_a(): pass\ndef test_b(): assert False\n", encoding="utf-8")
     command = [sys.executable, "-m", "app", "test", "test_mine.py", "--", "-k", "test_a", "-c", "/dev/null"]
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed, 1 deselected" in done.stdout.splitlines()[-1]
-    assert "== ruff" not in done.stderr
+    completed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "1 passed, 1 deselected" in completed.stdout.splitlines()[-1]
+    assert "== ruff" not in completed.stderr
 
 
 @pytest.mark.parametrize("option", ["--fast", "--all"])
@@ -52,5 +52,5 @@ def test_a_choice_of_tests_takes_no_paths(capsys: pytest.CaptureFixture[str], op
 
 def test_every_check_is_named_once_and_the_headers_are_all_formatted() -> None:
     assert list(checks()) == ["ruff check", "ruff format", "clang-format", "lint-imports", "mypy"]
-    named = [Path(argument).name for argument in checks()["clang-format"]]
-    assert {"hip_runtime.h", "workgroup.cpp", "request.h", "launcher.c"} <= set(named)
+    headers = [Path(argument).name for argument in checks()["clang-format"]]
+    assert {"hip_runtime.h", "workgroup.cpp", "request.h", "launcher.c"} <= set(headers)

@@ -12,8 +12,8 @@ from records.evaluation import FINDING_KINDS
 
 @pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, *STALLS])
 def test_each_is_explained(about: str) -> None:
-    told = explained(about)
-    assert len(told) > 5 and "](" not in told and "|" not in told
+    text = explained(about)
+    assert len(text) > 5 and "](" not in text and "|" not in text
 
 
 def test_an_unknown_one_is_refused_with_what_there_is() -> None:

@@ -89,11 +89,11 @@ def test_folders_of_tasks_are_inside_too(inside: ClientFolder) -> None:
 @pytest.mark.parametrize("name", ["task.toml", "seed.hip", "reference.py"])
 @pytest.mark.parametrize("how", ["a link outside", "a link inside", "a pipe"])
 def test_a_folder_with_anything_that_leads_elsewhere_is_no_task(inside: ClientFolder, name: str, how: str) -> None:
-    place = inside.root / "deep" / name
+    path = inside.root / "deep" / name
     if how == "a pipe":
-        os.mkfifo(place)
+        os.mkfifo(path)
     else:
-        place.symlink_to(inside.root / "mine.hip" if how.endswith("inside") else inside.root.parent / "secret.txt")
+        path.symlink_to(inside.root / "mine.hip" if how.endswith("inside") else inside.root.parent / "secret.txt")
     with pytest.raises(UsageError, match=f"'deep/{name}' is neither a file nor a folder; links are not followed"):
         inside.folder("deep")
 

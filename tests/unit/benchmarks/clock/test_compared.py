@@ -26,9 +26,9 @@ ANSWERS: dict[str, tuple[float, float] | str] = {
 
 
 def test_each_shape_has_its_own_agreement() -> None:
-    told: list[Compared] = []
-    compared = compare(POINTS, lambda p: ANSWERS[p.label], told.append)
-    assert told == compared
+    reported: list[Compared] = []
+    compared = compare(POINTS, lambda p: ANSWERS[p.label], reported.append)
+    assert reported == compared
     groups = by_work(compared)
     assert set(groups) == {("made_up", "MI300X", "m=1"), ("made_up", "MI300X", "m=2")}
     first = groups["made_up", "MI300X", "m=1"]
@@ -38,14 +38,14 @@ def test_each_shape_has_its_own_agreement() -> None:
 
 
 def test_what_is_shown_names_the_medians_and_the_refusals(capsys: pytest.CaptureFixture[str]) -> None:
-    show(compare(POINTS, lambda p: ANSWERS[p.label], lambda one: None))
-    said = " ".join(capsys.readouterr().out.split())
-    assert "made_up: 3 points, predicted/measured 0.75, error 0.25" in said
-    assert "over 1 shapes" in said and "regret 2.00 (worst 2.00)" in said  # m=2 has one kernel, so no choice
-    assert "MI300X m=1 2" in said and "MI300X m=2" not in said
-    assert "not predicted: made_up d: reads out of bounds" in said
+    show(compare(POINTS, lambda p: ANSWERS[p.label], lambda point: None))
+    output = " ".join(capsys.readouterr().out.split())
+    assert "made_up: 3 points, predicted/measured 0.75, error 0.25" in output
+    assert "over 1 shapes" in output and "regret 2.00 (worst 2.00)" in output  # m=2 has one kernel, so no choice
+    assert "MI300X m=1 2" in output and "MI300X m=2" not in output
+    assert "not predicted: made_up d: reads out of bounds" in output
 
 
 def test_nothing_predicted_is_shown_as_refusals_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    show(compare(POINTS[3:], lambda p: ANSWERS[p.label], lambda one: None))
+    show(compare(POINTS[3:], lambda p: ANSWERS[p.label], lambda point: None))
     assert " ".join(capsys.readouterr().out.split()) == "not predicted: made_up d: reads out of bounds"

@@ -10,8 +10,8 @@ from records.errors import UsageError
 
 
 def test_every_row_names_a_device_whose_data_is_here() -> None:
-    found = {row.device for table in ROWS.glob("*.tsv") for row in read_rows(table)}
-    assert found <= set(device_names())
+    devices = {row.device for table in ROWS.glob("*.tsv") for row in read_rows(table)}
+    assert devices <= set(device_names())
     assert target_of("MI300A").units == 228 and target_of("MI250X").memory["l2_count"] == 1
     assert {target_of(name).arch for name in device_names()} == {"gfx942"}
     with pytest.raises(UsageError, match="known are MI210, MI250X"):

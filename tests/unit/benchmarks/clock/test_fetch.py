@@ -29,27 +29,27 @@ def mirror_of(folder: Path, text: bytes = TEXT) -> tuple[Path, str]:
 
 def test_a_file_comes_from_the_mirror_once_and_stays(tmp_path: Path) -> None:
     mirror, commit = mirror_of(tmp_path)
-    wanted = Repository("somebody/kernels", commit, {"src/k.hip": hashlib.sha256(TEXT).hexdigest()})
-    folder = fetch(wanted, tmp_path / "cache", mirror)
+    source = Repository("somebody/kernels", commit, {"src/k.hip": hashlib.sha256(TEXT).hexdigest()})
+    folder = fetch(source, tmp_path / "cache", mirror)
     assert (folder / "src" / "k.hip").read_bytes() == TEXT
-    assert fetch(wanted, tmp_path / "cache", tmp_path / "no mirror") == folder
+    assert fetch(source, tmp_path / "cache", tmp_path / "no mirror") == folder
 
 
 def test_a_file_damaged_in_the_cache_is_fetched_again(tmp_path: Path) -> None:
     mirror, commit = mirror_of(tmp_path)
-    wanted = Repository("somebody/kernels", commit, {"src/k.hip": hashlib.sha256(TEXT).hexdigest()})
-    place = fetch(wanted, tmp_path / "cache", mirror) / "src" / "k.hip"
-    place.write_bytes(b"other")
-    fetch(wanted, tmp_path / "cache", mirror)
-    assert place.read_bytes() == TEXT
+    source = Repository("somebody/kernels", commit, {"src/k.hip": hashlib.sha256(TEXT).hexdigest()})
+    path = fetch(source, tmp_path / "cache", mirror) / "src" / "k.hip"
+    path.write_bytes(b"other")
+    fetch(source, tmp_path / "cache", mirror)
+    assert path.read_bytes() == TEXT
 
 
 def test_another_digest_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:
     mirror, commit = mirror_of(tmp_path)
-    wanted = Repository("somebody/kernels", commit, {"src/k.hip": "0" * 64})
+    source = Repository("somebody/kernels", commit, {"src/k.hip": "0" * 64})
     with pytest.raises(MachineError, match=r"another SHA-256 .*" + hashlib.sha256(TEXT).hexdigest()):
-        fetch(wanted, tmp_path / "cache", mirror)
-    assert not (wanted.folder(tmp_path / "cache") / "src" / "k.hip").exists()
+        fetch(source, tmp_path / "cache", mirror)
+    assert not (source.folder(tmp_path / "cache") / "src" / "k.hip").exists()
 
 
 def test_a_commit_that_the_mirror_lacks_is_named(tmp_path: Path) -> None:
@@ -59,13 +59,13 @@ def test_a_commit_that_the_mirror_lacks_is_named(tmp_path: Path) -> None:
 
 
 def test_without_a_mirror_files_come_from_the_web_by_name_commit_and_path(tmp_path: Path) -> None:
-    wanted = Repository("somebody/kernels", "2" * 40, {"src/k.hip": hashlib.sha256(TEXT).hexdigest()})
-    served = tmp_path / "web" / wanted.name / wanted.commit / "src" / "k.hip"
+    source = Repository("somebody/kernels", "2" * 40, {"src/k.hip": hashlib.sha256(TEXT).hexdigest()})
+    served = tmp_path / "web" / source.name / source.commit / "src" / "k.hip"
     with pytest.raises(MachineError, match=r"src/k.hip cannot be fetched .*--mirror"):
-        fetch(wanted, tmp_path / "cache", web=(tmp_path / "web").as_uri())
+        fetch(source, tmp_path / "cache", web=(tmp_path / "web").as_uri())
     served.parent.mkdir(parents=True)
     served.write_bytes(TEXT)
-    folder = fetch(wanted, tmp_path / "cache", web=(tmp_path / "web").as_uri())
+    folder = fetch(source, tmp_path / "cache", web=(tmp_path / "web").as_uri())
     assert (folder / "src" / "k.hip").read_bytes() == TEXT
 
 

@@ -36,9 +36,9 @@ def point(family: str, measured_us: float) -> Point:
     return Point(family, "MI300X", "k", {"m": 1}, "f32", measured_us, "warm", nowhere, nowhere, "a/b")
 
 
-def points_of(**wanted: float) -> list[Any]:
+def points_of(**figures: float) -> list[Any]:
     factors = (1.0, 3.0)
-    return [Linear(point(name, each * value), name, each) for name, value in wanted.items() for each in factors]
+    return [Linear(point(name, factor * value), name, factor) for name, value in figures.items() for factor in factors]
 
 
 def fit(points: list[Any]) -> Fit:
@@ -69,5 +69,5 @@ def test_a_family_that_is_left_out_decides_nothing() -> None:
 
 
 def test_all_figures_of_the_clock_that_are_fitted_are_suggested() -> None:
-    given = {"slot", "lds_ports", "error", "partial_write", "atomic_clocks"}
-    assert set(SUGGESTED) | given == set(CLOCK)
+    not_fitted = {"slot", "lds_ports", "error", "partial_write", "atomic_clocks"}
+    assert set(SUGGESTED) | not_fitted == set(CLOCK)

@@ -33,8 +33,8 @@ def test_the_first_time_of_the_kernel_alone_is_read() -> None:
 
 
 def test_a_row_says_where_the_transposes_were() -> None:
-    one, other = rows(published(RESULTS), [ROWS_NAME, COLUMNS_NAME], ["m=1024,n=1536,k=7168"])
-    assert one.how.endswith("transposed before") and other.how.endswith("it transposes inside")
+    rowwise, other = rows(published(RESULTS), [ROWS_NAME, COLUMNS_NAME], ["m=1024,n=1536,k=7168"])
+    assert rowwise.how.endswith("transposed before") and other.how.endswith("it transposes inside")
     assert other.dims == {"m": 1024, "n": 1536, "k": 7168} and other.measured_us == 115.3 and other.caches == "warm"
 
 

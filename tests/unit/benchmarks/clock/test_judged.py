@@ -76,7 +76,7 @@ def test_a_right_kernel_has_no_fault_and_a_time(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "words"),
     [
         ("2 * x[i]", "3 * x[i]", "y"),
         ("i < n", "i <= n", "x[300]"),
@@ -84,10 +84,10 @@ def test_a_right_kernel_has_no_fault_and_a_time(tmp_path: Path) -> None:
         ('"x", "y", "n"]', '"x", "z", "n"]', "z"),
     ],
 )
-def test_a_fault_is_told_in_one_sentence(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_a_fault_is_told_in_one_sentence(tmp_path: Path, old: str, new: str, words: str) -> None:
     wrong = KERNEL.replace(old, new)
     fault = PointLab(target_of("MI300X")).fault(wrong, made(tmp_path, wrong).task)
-    assert said in fault and "\n" not in fault
+    assert words in fault and "\n" not in fault
 
 
 def test_a_device_without_a_target_is_refused() -> None:

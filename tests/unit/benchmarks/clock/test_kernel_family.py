@@ -22,9 +22,9 @@ def fetched(folder: Path, name: str) -> Path:
     """A folder with made-up files in the place of a family's."""
     for source in map(repository, family(name).REPOSITORIES):
         for path in source.files:
-            place = source.folder(folder) / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(TEXT)
+            target = source.folder(folder) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(TEXT)
     return folder
 
 

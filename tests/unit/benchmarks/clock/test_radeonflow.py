@@ -21,21 +21,21 @@ def test_files_become_one_and_nothing_else_of_them_changes(tmp_path: Path) -> No
         (tmp_path / path).write_text(text)
     lines = joined(tmp_path, "src/k.cpp").splitlines()
     assert not any(line.startswith(("#pragma once", '#include "')) for line in lines)
-    kept = [line for text in FILES.values() for line in text.splitlines()]
-    kept = [line for line in kept if not line.startswith(("#pragma once", '#include "'))]
+    expected = [line for text in FILES.values() for line in text.splitlines()]
+    expected = [line for line in expected if not line.startswith(("#pragma once", '#include "'))]
     assert sorted(line for line in lines if line and not line.startswith("#define ")) == sorted(
-        line for line in kept if not line.startswith("#define ")
+        line for line in expected if not line.startswith("#define ")
     )
     assert "#define __FP8_TYPE __hip_fp8_e4m3_fnuz" in lines
     assert lines.index("#define DEVICE_CODE_BELOW") < lines.index("DEVICE_CODE_BELOW")
 
 
 def test_a_launch_is_a_table_of_the_plan() -> None:
-    made = tomllib.loads(launch("k<1>", (4, 2), (256,), ("x", "y"), "m == 8"))["launch"]
-    assert made == [{"kernel": "k<1>", "grid": [4, 2], "block": [256], "args": ["x", "y"], "when": "m == 8"}]
+    launches = tomllib.loads(launch("k<1>", (4, 2), (256,), ("x", "y"), "m == 8"))["launch"]
+    assert launches == [{"kernel": "k<1>", "grid": [4, 2], "block": [256], "args": ["x", "y"], "when": "m == 8"}]
 
 
 def test_a_transpose_has_a_block_a_tile_and_a_work_item_a_group_of_bytes() -> None:
-    (made,) = tomllib.loads(transpose("y", "x", 256, 1024, (64, 512, 4), "True"))["launch"]
-    assert made["kernel"].endswith("<__FP8_TYPE, 256, 1024, 64, 512, 4>")
-    assert (made["grid"], made["block"], made["args"]) == ([16, 4], [16, 32], ["y", "x"])
+    (planned,) = tomllib.loads(transpose("y", "x", 256, 1024, (64, 512, 4), "True"))["launch"]
+    assert planned["kernel"].endswith("<__FP8_TYPE, 256, 1024, 64, 512, 4>")
+    assert (planned["grid"], planned["block"], planned["args"]) == ([16, 4], [16, 32], ["y", "x"])

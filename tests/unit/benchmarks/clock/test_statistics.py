@@ -36,12 +36,12 @@ def test_regret_is_what_the_choice_costs() -> None:
 
 
 def test_agreement_holds_them_all() -> None:
-    found = agreement([50.0, 90.0, 300.0], [100.0, 100.0, 200.0], [101.0, 99.0, 10.0])
-    assert (found.count, found.above) == (3, 1)
-    assert found.ratio == pytest.approx(0.9)
-    assert found.error == pytest.approx(0.5)  # of .5, .1 and .5
-    assert found.spearman == pytest.approx(1.5 / math.sqrt(2.0 * 1.5))  # ranks 1 2 3 and 1.5 1.5 3
-    assert found.regret == pytest.approx(1.0)
+    measured = agreement([50.0, 90.0, 300.0], [100.0, 100.0, 200.0], [101.0, 99.0, 10.0])
+    assert (measured.count, measured.above) == (3, 1)
+    assert measured.ratio == pytest.approx(0.9)
+    assert measured.error == pytest.approx(0.5)  # of .5, .1 and .5
+    assert measured.spearman == pytest.approx(1.5 / math.sqrt(2.0 * 1.5))  # ranks 1 2 3 and 1.5 1.5 3
+    assert measured.regret == pytest.approx(1.0)
 
 
 def test_nothing_agrees_with_nothing() -> None:

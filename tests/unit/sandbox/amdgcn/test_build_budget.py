@@ -50,20 +50,20 @@ def test_reading_what_tools_wrote_is_paid_for_as_well() -> None:
 
 
 def test_a_tool_for_which_nothing_is_left_does_not_run(tmp_path: Path) -> None:
-    done = Tools(toolchain(), budget=BuildBudget(0.0)).run(tmp_path, "clang", "--version")
-    assert done.timed_out
-    assert not done.stdout
+    completed = Tools(toolchain(), budget=BuildBudget(0.0)).run(tmp_path, "clang", "--version")
+    assert completed.timed_out
+    assert not completed.stdout
 
 
 def test_a_compilation_pays_for_its_assembly_out_of_what_is_left() -> None:
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
     # A kernel that no cache has assembled before.
     candidate = parse(SOURCE.replace("1.25f", f"{secrets.randbelow(1 << 30)}.25f"))
-    made = compiler.compile(candidate, {}, is_assembled=False)
-    assert made.ok
+    compilation = compiler.compile(candidate, {}, is_assembled=False)
+    assert compilation.ok
     with tempfile.TemporaryDirectory() as work:
         spent = Tools(toolchain(), budget=BuildBudget(BUILD_CPU_S, spent_s=BUILD_CPU_S))
-        late = compiler._assembled(spent, Path(work), made)
+        late = compiler._assembled(spent, Path(work), compilation)
     assert not late.ok and not late.is_final
     assert f"may take {BUILD_CPU_S:g} s of processor time" in late.findings[0].message
     assert compiler.compile(candidate, {}).code_object

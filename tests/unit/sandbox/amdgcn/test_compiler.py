@@ -61,14 +61,14 @@ def test_ordinary_kernels_compile_and_their_resources_are_plausible(compiler: Co
 
 def test_what_was_compiled_to_be_ranked_is_assembled_when_its_code_object_is_asked_for(tmp_path: Path) -> None:
     candidate = parse((KERNELS / "bf16_rms.hip").read_text())
-    ranks, whole = (Compiler(toolchain(), tmp_path / name, load_target("mi300x")) for name in ("ranks", "whole"))
+    ranks, full = (Compiler(toolchain(), tmp_path / name, load_target("mi300x")) for name in ("ranks", "whole"))
     ranked = ranks.compile(candidate, candidate.defaults(), is_assembled=False)
     assert ranked.ok and ranked.listing and not ranked.code_object
-    for made in (ranks.compile(candidate, candidate.defaults()), ranks.compile(candidate, candidate.defaults())):
-        assert made.code_object == whole.compile(candidate, candidate.defaults()).code_object
-        assert made.listing == ranked.listing and made.kernels == ranked.kernels
-        assert ranks.code_object_path(made.code_object).is_file()
-    assert ranks.compile(candidate, candidate.defaults(), is_assembled=False).code_object == made.code_object
+    for compilation in (ranks.compile(candidate, candidate.defaults()), ranks.compile(candidate, candidate.defaults())):
+        assert compilation.code_object == full.compile(candidate, candidate.defaults()).code_object
+        assert compilation.listing == ranked.listing and compilation.kernels == ranked.kernels
+        assert ranks.code_object_path(compilation.code_object).is_file()
+    assert ranks.compile(candidate, candidate.defaults(), is_assembled=False).code_object == compilation.code_object
     wrong = parse(candidate.source + "int broken(;\n")
     assert not ranks.compile(wrong, wrong.defaults(), is_assembled=False).ok
 
@@ -99,9 +99,9 @@ def test_header_code_is_charged_to_the_candidates_line(compiler: Compiler) -> No
 def test_tunables_are_macros_and_change_the_code(compiler: Compiler) -> None:
     body = "__shared__ float t[NN]; t[threadIdx.x] = x[0]; x[1] = t[NN - 1];"
     text = HIP + K + body + " }\n"
-    one, two = build(compiler, text, NN=64), build(compiler, text, NN=128)
-    assert (only(one).lds_bytes, only(two).lds_bytes) == (256, 512)
-    assert one.code_object != two.code_object
+    narrow, wide = build(compiler, text, NN=64), build(compiler, text, NN=128)
+    assert (only(narrow).lds_bytes, only(wide).lds_bytes) == (256, 512)
+    assert narrow.code_object != wide.code_object
 
 
 def test_the_code_object_hash_ignores_comments_names_of_lines_and_unused_tunables(compiler: Compiler) -> None:
@@ -117,15 +117,15 @@ def test_the_code_object_hash_ignores_comments_names_of_lines_and_unused_tunable
 def test_a_repeat_is_answered_from_the_store(compiler: Compiler) -> None:
     text = HIP + K + "x[0] = 41; }\n"
     first = build(compiler, text)
-    again = Compiler(compiler.toolchain, compiler.cache, compiler.target)
-    stored = again._path(again._key(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {}))
+    reopened = Compiler(compiler.toolchain, compiler.cache, compiler.target)
+    stored = reopened._path(reopened._key(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {}))
     assert stored.is_file()
     before = stored.stat().st_mtime_ns
-    second = build(again, text)
+    second = build(reopened, text)
     assert (second.code_object, second.kernels, second.listing) == (first.code_object, first.kernels, first.listing)
     assert stored.stat().st_mtime_ns == before
     stored.write_text('{"ok": tr')  # a torn file is compiled again, not believed
-    assert build(again, text).code_object == first.code_object
+    assert build(reopened, text).code_object == first.code_object
     assert stored.stat().st_mtime_ns != before
 
 
@@ -143,8 +143,8 @@ def test_mangled_names_are_known_by_their_source_name(compiler: Compiler) -> Non
         "template <int N> __global__ void three(int* x) { *x = N; }\ntemplate __global__ void "
         "three<3>(int*);\n"
     )
-    found = {k.symbol: k.name for k in build(compiler, text).kernels}
-    assert found == {"_ZN5inner3twoEPi": "two", "_Z3onePi": "one", "_Z5threeILi3EEvPi": "three"}
+    names = {k.symbol: k.name for k in build(compiler, text).kernels}
+    assert names == {"_ZN5inner3twoEPi": "two", "_Z3onePi": "one", "_Z5threeILi3EEvPi": "three"}
 
 
 def test_instantiations_are_named_as_the_plan_names_them_and_leave_the_listing_as_it_is(compiler: Compiler) -> None:
@@ -153,17 +153,17 @@ def test_instantiations_are_named_as_the_plan_names_them_and_leave_the_listing_a
         "__global__ void k(float* x) {}\n__global__ void k(int* x) {}\n}\n"
     )
 
-    def made(name: str) -> Compilation:
+    def compile_named(name: str) -> Compilation:
         text = f"#include <hip/hip_runtime.h>\n{code}"
         plan = Plan((Launch(name, ("1",), ("1",), "0", ("x",), 1),))
         return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, plan), {"SIZE": 7})
 
-    right = made("ops::twice<float, SIZE>")
+    right = compile_named("ops::twice<float, SIZE>")
     assert "ops::twice<float, 7>" in {kernel.name for kernel in right.kernels}
     assert "ks_kernel" not in right.listing and "ks_names" not in right.listing
-    (overloaded,) = made("ops::k").findings
+    (overloaded,) = compile_named("ops::k").findings
     assert overloaded.line == 1 and "a name that several functions have" in overloaded.message
-    missing = made("ops::gone<float>").findings[0]
+    missing = compile_named("ops::gone<float>").findings[0]
     assert missing.message.startswith("the plan launches 'ops::gone<float>': no member named 'gone'")
 
 

@@ -175,11 +175,16 @@ def test_no_file_of_the_machine_can_be_read(compiler: Compiler, tmp_path: Path, 
 def test_whether_a_file_exists_cannot_be_asked(compiler: Compiler, tmp_path: Path) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text("")
-    asked = " || ".join(
-        f"__has_{what}({quoted})" for what in ("include", "embed") for quoted in (f'"{secret}"', f"<{secret}>")
+    condition = " || ".join(
+        f"__has_{directive}({quoted})"
+        for directive in ("include", "embed")
+        for quoted in (f'"{secret}"', f"<{secret}>")
     )
     only(
-        build(compiler, f'#if {asked} || __has_include("files.json")\n#error it exists\n#endif\n{HIP}{K}x[0] = 1; }}\n')
+        build(
+            compiler,
+            f'#if {condition} || __has_include("files.json")\n#error it exists\n#endif\n{HIP}{K}x[0] = 1; }}\n',
+        )
     )
 
 

@@ -62,9 +62,9 @@ def test_what_it_leaves_is_no_answer(tmp_path: Path, leaves: bool) -> None:
     candidate = Candidate(hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE, Plan(()))
     lab = MachineLab(false, tmp_path / "cache", load_target("mi300x"))
     if leaves:
-        made = lab.build(candidate, {})
-        assert isinstance(made, tuple) and made[0].kind == "compile_error"
-        assert Compiler(false, tmp_path / "cache", load_target("mi300x")).compile(candidate, {}).findings == made
+        build = lab.build(candidate, {})
+        assert isinstance(build, tuple) and build[0].kind == "compile_error"
+        assert Compiler(false, tmp_path / "cache", load_target("mi300x")).compile(candidate, {}).findings == build
     else:
         with pytest.raises(NoAnswer):
             Compiler(false, tmp_path / "cache", load_target("mi300x")).compile(candidate, {})
@@ -77,7 +77,7 @@ def test_what_it_leaves_is_no_answer(tmp_path: Path, leaves: bool) -> None:
 def test_code_with_probes_that_cannot_be_read_leaves_the_candidate_without_them(tmp_path: Path) -> None:
     false = taken_over(tmp_path, leaves=True)
     candidate = Candidate(hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE, Plan(()))
-    place = tmp_path / "cache" / "machine" / f"interpreter-{identity(false)[:24]}"
-    place.parent.mkdir(parents=True)
-    place.symlink_to(executor(toolchain(), COMPILED).parent)  # the false compiler does not build one that starts
+    folder = tmp_path / "cache" / "machine" / f"interpreter-{identity(false)[:24]}"
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(executor(toolchain(), COMPILED).parent)  # the false compiler does not build one that starts
     assert MachineLab(false, tmp_path / "cache", load_target("mi300x"))._instrument(candidate, {}) is None

@@ -26,9 +26,9 @@ def of_gfx942() -> FrontEnd:
 
 def listing(front_end: FrontEnd, work: Path, text: str, prefixed: bool) -> tuple[str, str]:
     """The assembly and what clang printed."""
-    done = front_end.run(work, text, text if prefixed else None, "-DLANE=4", "candidate.hip", "-o", "candidate.s")
-    made = work / "candidate.s"
-    return made.read_text(encoding="utf-8") if made.exists() else "", done.stderr
+    completed = front_end.run(work, text, text if prefixed else None, "-DLANE=4", "candidate.hip", "-o", "candidate.s")
+    output = work / "candidate.s"
+    return output.read_text(encoding="utf-8") if output.exists() else "", completed.stderr
 
 
 @pytest.mark.parametrize("name", ["row_softmax/seed.hip", "rms_norm/seed.hip", "transpose/seed_tiled.hip"])
@@ -42,12 +42,12 @@ def test_the_listing_is_the_same_to_the_last_byte(front_end: FrontEnd, tmp_path:
 
 
 def test_every_further_name_of_a_header_opens_its_file(front_end: FrontEnd, tmp_path: Path) -> None:
-    names = {name: path for place in ("first", "last") for name, path in further_names(place).items()}
+    names = {name: path for position in ("first", "last") for name, path in further_names(position).items()}
     assert len(names) > 100 and all(path.is_file() for path in names.values())
     assert all(is_header(name) for name in names) and not is_header("hip/unknown.h")
     text = "".join(f"#include <{name}>\n" for name in names) + "cub::BlockReduce<float, 64>* block; time_t seconds;\n"
-    done = front_end.run(tmp_path, HEADER + text, None, "candidate.hip", "-o", "every.s")
-    assert (done.stderr, done.returncode) == ("", 0)
+    completed = front_end.run(tmp_path, HEADER + text, None, "candidate.hip", "-o", "every.s")
+    assert (completed.stderr, completed.returncode) == ("", 0)
 
 
 def test_the_text_form_for_probes_is_the_same_with_the_headers_templates_in_it(tmp_path: Path) -> None:
@@ -61,11 +61,11 @@ def test_the_text_form_for_probes_is_the_same_with_the_headers_templates_in_it(t
 """
     )
     for prefixed, output in ((text, "with.ll"), (None, "without.ll")):
-        done = front_end.run(tmp_path, text, prefixed, "candidate.hip", "-o", output)
-        assert (done.stderr, done.returncode) == ("", 0)
-    made, plain = ((tmp_path / name).read_text(encoding="utf-8") for name in ("with.ll", "without.ll"))
-    place = re.compile(r"^!\d+ = !\{i64 \d+\}$", re.M)  # of inline assembly in clang's own numbers
-    assert place.sub("", made) == place.sub("", plain) and "atomicrmw" in made
+        completed = front_end.run(tmp_path, text, prefixed, "candidate.hip", "-o", output)
+        assert (completed.stderr, completed.returncode) == ("", 0)
+    prefixed_ir, plain = ((tmp_path / name).read_text(encoding="utf-8") for name in ("with.ll", "without.ll"))
+    location = re.compile(r"^!\d+ = !\{i64 \d+\}$", re.M)  # of inline assembly in clang's own numbers
+    assert location.sub("", prefixed_ir) == location.sub("", plain) and "atomicrmw" in prefixed_ir
 
 
 def test_what_clang_says_is_the_same(front_end: FrontEnd, tmp_path: Path) -> None:
@@ -75,19 +75,19 @@ def test_what_clang_says_is_the_same(front_end: FrontEnd, tmp_path: Path) -> Non
         HEADER + "__global__ void k(float* x) { int unused[LANE]; if (x = nullptr) return; }\n",
     ):
         (tmp_path / "with").mkdir(exist_ok=True)
-        _, said = listing(front_end, tmp_path / "with", text, True)
+        _, messages = listing(front_end, tmp_path / "with", text, True)
         _, plain = listing(front_end, tmp_path / "with", text, False)
-        assert said == plain != ""
+        assert messages == plain != ""
 
 
 def test_no_condition_shows_which_form_was_read(front_end: FrontEnd, tmp_path: Path) -> None:
-    place = front_end._prefix
-    names = [str(place / name) for name in ("prefix.h", "prefix.pch")]
+    prefix = front_end._prefix
+    names = [str(prefix / name) for name in ("prefix.h", "prefix.pch")]
     assert all(Path(name).is_file() for name in names)
     asks = "".join(f'#if __has_include("{name}")\n#error seen\n#endif\n' for name in ("prefix.h", "prefix.pch", *names))
     assert "seen" not in listing(front_end, tmp_path, HEADER + asks.split('#if __has_include("/')[0] + KERNEL, True)[1]
     assert "seen" not in listing(front_end, tmp_path, HEADER + asks + KERNEL, False)[1]
-    assert len(place.name) == 32 and place.name not in str(front_end.flags)  # nobody can name it
+    assert len(prefix.name) == 32 and prefix.name not in str(front_end.flags)  # nobody can name it
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_lost_image_is_made_again(tmp_path: Path) -> None:
     front_end = FrontEnd(Tools(toolchain()), tmp_path / "cache", PLAIN)
     first, _ = listing(front_end, tmp_path / "work", text, True)
     (front_end._prefix / "prefix.pch").unlink()
-    again = FrontEnd(Tools(toolchain()), tmp_path / "cache", PLAIN)
-    assert listing(again, tmp_path / "work", text, True)[0] == first != ""
-    (again._prefix / "prefix.pch").write_bytes(b"broken")
-    assert listing(again, tmp_path / "work", text, True)[0] == first
+    reopened = FrontEnd(Tools(toolchain()), tmp_path / "cache", PLAIN)
+    assert listing(reopened, tmp_path / "work", text, True)[0] == first != ""
+    (reopened._prefix / "prefix.pch").write_bytes(b"broken")
+    assert listing(reopened, tmp_path / "work", text, True)[0] == first

@@ -16,12 +16,12 @@ from tests.support.compiler_cache import COMPILED, toolchain
 
 def rows(text: str) -> list[Instruction]:
     """One instruction a line, as many bars before it as there are loops around it."""
-    found = []
+    instructions = []
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip().lstrip("|").strip()
         mnemonic = bare.split(" ")[0]
-        found.append(Instruction(number, bare, instruction_class(mnemonic), "", line.count("|")))
-    return found
+        instructions.append(Instruction(number, bare, instruction_class(mnemonic), "", line.count("|")))
+    return instructions
 
 
 def test_the_innermost_loop_with_most_matrix_work_is_shown() -> None:
@@ -97,12 +97,16 @@ def test_a_kernel_without_a_loop_is_shown_whole() -> None:
 def test_the_loop_of_a_shipped_kernel_comes_from_its_code_object_and_a_broken_file_has_none() -> None:
     task = load_task("fp8_block_gemm")
     source = next(path for path in task.seeds if "mfma" in path.name).read_text(encoding="utf-8")
-    shown = Disassembler(Compiler(toolchain(), COMPILED, load_target("mi300x")))
-    [loop] = [found for found in shown.loops(prepare(source, task)) if any(x.group == "mfma" for x in found.lines)]
+    disassembler = Disassembler(Compiler(toolchain(), COMPILED, load_target("mi300x")))
+    [loop] = [
+        candidate
+        for candidate in disassembler.loops(prepare(source, task))
+        if any(x.group == "mfma" for x in candidate.lines)
+    ]
     assert loop.depth >= 1
     assert 0 < loop.instructions < loop.total
     groups = {line.group for line in loop.lines}
     assert {"mfma", "waitcnt"} <= groups
     assert all(0 <= line.line <= source.count("\n") + 1 for line in loop.lines)
     broken = prepare(source.replace("__global__", "__global__ unknown_word"), task)
-    assert shown.loops(broken) == ()
+    assert disassembler.loops(broken) == ()

@@ -24,11 +24,11 @@ def test_finds_the_compiler_and_its_versions(tmp_path: Path) -> None:
 
 def test_the_set_up_builds_the_library_before_any_other_package_is_there(tmp_path: Path) -> None:
     program = (ROOT / "kernel-scientist").read_text(encoding="utf-8").split("build_library='")[1].split("'")[0]
-    made, packages, cache = toolchain(), tmp_path / "packages", tmp_path / "toolchain"
+    ours, packages, cache = toolchain(), tmp_path / "packages", tmp_path / "toolchain"
     packages.mkdir()
-    (packages / "ziglang").symlink_to(made.zig.parent)
+    (packages / "ziglang").symlink_to(ours.zig.parent)
     cache.mkdir()
-    (cache / "zig").symlink_to(made.cache / "zig")
+    (cache / "zig").symlink_to(ours.cache / "zig")
     words = [sys.executable, "-S", "-c", program, str(cache)]
     subprocess.run(words, cwd=ROOT, env={"PYTHONPATH": str(packages)}, check=True)
     assert subprocess.run([cache / "warm" / "hello"], capture_output=True, check=True).stdout == b"ready\n"
@@ -77,7 +77,7 @@ def test_warming_says_what_cannot_be_done(tmp_path: Path) -> None:
     broken = tmp_path / "zig"
     broken.write_text("#!/bin/sh\necho 'no such target' >&2\nexit 1\n")
     broken.chmod(stat.S_IRWXU)
-    said: list[str] = []
+    messages: list[str] = []
     with pytest.raises(ToolchainError, match=r"cannot link a static program \(no such target\)"):
-        Toolchain(broken, tmp_path / "cache").warm(said.append)
-    assert said == ["building the C library for the lab (about half a minute, once)"]
+        Toolchain(broken, tmp_path / "cache").warm(messages.append)
+    assert messages == ["building the C library for the lab (about half a minute, once)"]

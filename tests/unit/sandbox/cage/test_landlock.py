@@ -43,5 +43,5 @@ def test_a_process_keeps_its_view_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "read" / "file").write_text("given")
     (tmp_path / "other").write_text("not given")
     argv = [sys.executable, "-c", PROGRAM, str(ROOT), str(tmp_path), str(tmp_path / "other")]
-    done = subprocess.run(argv, capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:4] == ["True", "yes no", "yes no", "no no"]
+    completed = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert completed.stdout.split("\n")[:4] == ["True", "yes no", "yes no", "no no"]

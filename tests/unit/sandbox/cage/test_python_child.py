@@ -38,8 +38,8 @@ print(json.dumps({
 
 def test_a_caged_python_has_its_packages_and_nothing_else(tmp_path: Path) -> None:
     package, folder, other = tmp_path / "strange", tmp_path / "work", tmp_path / "other" / "file"
-    for each in (package, folder, other.parent):
-        each.mkdir()
+    for path in (package, folder, other.parent):
+        path.mkdir()
     (package / "__init__.py").touch()
     (package / "program.py").write_text(PROGRAM)
     other.write_text("secret")
@@ -48,16 +48,16 @@ def test_a_caged_python_has_its_packages_and_nothing_else(tmp_path: Path) -> Non
     roots = json.loads(argv[5])
     argv[5] = json.dumps({**roots, "strange": str(package)})
     view = view.with_folder(folder).with_readable(package)
-    strict = [cage for known in (launcher, None) for cage in candidates(known) if cage.is_strict]
+    strict = [cage for binary in (launcher, None) for cage in candidates(binary) if cage.is_strict]
     holding = [cage for cage in strict if not failure(cage, launcher)]
     assert holding or not landlock.version()
     for cage in holding:
         limits = ProcessLimits(cpu_s=20)
-        done = run(argv, cwd=folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view)
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout)
-        assert found.pop("environment")[-1] == "PYTHONHASHSEED"
-        assert found == {
+        completed = run(argv, cwd=folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view)
+        assert completed.returncode == 0, completed.stderr
+        answer = json.loads(completed.stdout)
+        assert answer.pop("environment")[-1] == "PYTHONHASHSEED"
+        assert answer == {
             "sum": 6.0,
             "stored": 1.5,
             "words": [str(other)],

@@ -15,40 +15,40 @@ EPERM, ENOSYS = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
 def decide(program: bytes, number: int, *arguments: int, audit: int = AUDIT[X86_64]) -> int:
     """The kernel's own rules for the few instructions that a filter is made of."""
     data = struct.pack("=IIQ6Q", number, audit, 0, *arguments, *[0] * (6 - len(arguments)))
-    rows, at, word = list(struct.iter_unpack("=HBBI", program)), 0, 0
+    rows, index, word = list(struct.iter_unpack("=HBBI", program)), 0, 0
     while True:
-        code, yes, no, k = rows[at]
-        at += 1
+        code, yes, no, k = rows[index]
+        index += 1
         if code == 0x06:
             return k
         if code == 0x05:
-            at += k
+            index += k
         elif code == 0x20:
             (word,) = struct.unpack_from("=I", data, k)
         else:
             holds = {0x15: word == k, 0x25: word > k, 0x45: bool(word & k)}[code]
-            at += yes if holds else no
+            index += yes if holds else no
 
 
 @pytest.mark.parametrize("architecture", [X86_64, AARCH64])
 def test_what_is_not_listed_does_not_exist(architecture: str) -> None:
-    program, known = seccomp.compose(architecture, signals_stay_inside=True), set(numbers(architecture).values())
+    program, listed = seccomp.compose(architecture, signals_stay_inside=True), set(numbers(architecture).values())
     for number in range(470):
-        found = decide(program, number, audit=AUDIT[architecture])
-        assert (found == ENOSYS) == (number not in known), number
+        decision = decide(program, number, audit=AUDIT[architecture])
+        assert (decision == ENOSYS) == (number not in listed), number
 
 
 @pytest.mark.parametrize("architecture", [X86_64, AARCH64])
 def test_each_listed_call_is_decided_within_a_few_comparisons(architecture: str) -> None:
     program = list(struct.iter_unpack("=HBBI", seccomp.compose(architecture, signals_stay_inside=True)))
     assert len(program) < 4096  # what the kernel takes
-    jumps = [(at, max(yes, no, k if code == 0x05 else 0)) for at, (code, yes, no, k) in enumerate(program)]
-    assert all(at + 1 + far < len(program) for at, far in jumps if far)
+    jumps = [(index, max(yes, no, k if code == 0x05 else 0)) for index, (code, yes, no, k) in enumerate(program)]
+    assert all(index + 1 + far < len(program) for index, far in jumps if far)
     for number in range(470):
-        at, steps = 4, 0  # behind the architecture and the load of the number
-        while program[at][0] in (0x25, 0x05):
-            code, yes, no, k = program[at]
-            at, steps = at + 1 + (k if code == 0x05 else yes if number > k else no), steps + 1
+        index, steps = 4, 0  # behind the architecture and the load of the number
+        while program[index][0] in (0x25, 0x05):
+            code, yes, no, k = program[index]
+            index, steps = index + 1 + (k if code == 0x05 else yes if number > k else no), steps + 1
         assert steps <= 16
 
 
@@ -59,7 +59,7 @@ def test_a_foreign_architecture_ends_the_process() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "arguments", "found"),
+    ("call", "arguments", "decision"),
     [
         ("clone", (0x3D0F00,), ALLOW),  # a thread
         ("clone", (17,), EPERM),  # a process
@@ -86,9 +86,9 @@ def test_a_foreign_architecture_ends_the_process() -> None:
         ("seccomp", (1, 8), EPERM),  # a listener
     ],
 )
-def test_arguments_decide(call: str, arguments: tuple[int, ...], found: int) -> None:
+def test_arguments_decide(call: str, arguments: tuple[int, ...], decision: int) -> None:
     program = seccomp.compose(X86_64, signals_stay_inside=True)
-    assert decide(program, numbers(X86_64)[call], *arguments) == found
+    assert decide(program, numbers(X86_64)[call], *arguments) == decision
 
 
 def test_without_a_fence_around_signals_tkill_reaches_one_thread() -> None:
@@ -99,9 +99,9 @@ def test_without_a_fence_around_signals_tkill_reaches_one_thread() -> None:
 
 def test_a_program_that_may_fork_starts_processes_and_no_namespaces() -> None:
     clone = numbers(X86_64)["clone"]
-    for may_fork, found in ((False, EPERM), (True, ALLOW)):
+    for may_fork, decision in ((False, EPERM), (True, ALLOW)):
         program = seccomp.compose(X86_64, signals_stay_inside=True, may_fork=may_fork)
-        assert decide(program, clone, 17) == found  # SIGCHLD alone: a process
+        assert decide(program, clone, 17) == decision  # SIGCHLD alone: a process
         assert decide(program, clone, 0x3D0F00) == ALLOW  # a thread
         assert decide(program, clone, 0x10000011) == EPERM  # CLONE_NEWUSER
 

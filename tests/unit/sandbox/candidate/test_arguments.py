@@ -42,10 +42,10 @@ def test_an_argument_in_numbers(text: str, value: ResolvedArg) -> None:
 
 
 def test_fields_lie_where_their_types_want_them() -> None:
-    given: Argument = ("1:i8", "x", "2:i16", ("3:u8", "0.5"), "null", "7:i8")
+    argument: Argument = ("1:i8", "x", "2:i16", ("3:u8", "0.5"), "null", "7:i8")
     fields = {0: ScalarArg("i8", 1), 8: BufferArg("x"), 16: ScalarArg("i16", 2), 20: ScalarArg("u8", 3)}
     fields |= {24: ScalarArg("f32", 0.5), 32: NullArg(), 40: ScalarArg("i8", 7)}
-    assert SCOPE.resolve(given) == StructArg(tuple(fields.items()), 48)
+    assert SCOPE.resolve(argument) == StructArg(tuple(fields.items()), 48)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_what_is_no_argument_is_one_sentence(text: str) -> None:
 
 
 def test_the_names_of_an_argument() -> None:
-    given: Argument = ("x + rows if i else null", ("sqrt(cols):f32", "1"))
-    assert list(words_of(given)) != [] and set(words_of(given)) == {"x", "rows", "i", "cols"}
+    argument: Argument = ("x + rows if i else null", ("sqrt(cols):f32", "1"))
+    assert list(words_of(argument)) != [] and set(words_of(argument)) == {"x", "rows", "i", "cols"}
 
 
 def test_an_empty_struct_has_the_byte_that_cpp_gives_it() -> None:

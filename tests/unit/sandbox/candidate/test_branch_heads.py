@@ -14,9 +14,9 @@ HEADS = "#ifdef A\n  explicit DEV f(float);\n  explicit HOST\n#else\n  explicit 
 
 
 def test_the_hosts_head_becomes_a_template_that_nothing_calls() -> None:
-    made = with_unreachable_heads(HEADS, HOST, DEVICE)
-    assert made == HEADS.replace("explicit HOST", "template <class Unreachable> explicit __device__")
-    assert with_unreachable_heads(made, HOST, DEVICE) == made
+    text = with_unreachable_heads(HEADS, HOST, DEVICE)
+    assert text == HEADS.replace("explicit HOST", "template <class Unreachable> explicit __device__")
+    assert with_unreachable_heads(text, HOST, DEVICE) == text
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,6 @@ int main() { hipFree(0); }
 
 
 def test_a_class_of_both_sides_is_executed_as_the_device_has_it() -> None:
-    done = execute(normalise(SOURCE), [launch("k", ["y"], block=(1,))], {}, {"y": np.zeros(1, np.float32)})
-    assert not done.findings
-    assert done.outputs["y"].tolist() == [6.0]
+    execution = execute(normalise(SOURCE), [launch("k", ["y"], block=(1,))], {}, {"y": np.zeros(1, np.float32)})
+    assert not execution.findings
+    assert execution.outputs["y"].tolist() == [6.0]

@@ -50,9 +50,9 @@ def test_the_host_half_is_found_behind_a_function_with_two_heads() -> None:
 }
 void launch(int* y, hipStream_t stream) { k<<<1, 64, 0, stream>>>(y); }
 """
-    made = without_host_half(text)
-    assert "launch" not in made
-    assert "y[2] = 1" in made
+    device_half = without_host_half(text)
+    assert "launch" not in device_half
+    assert "y[2] = 1" in device_half
 
 
 def test_a_kernel_in_the_second_of_two_ends_of_a_namespace_stays_with_its_constant() -> None:
@@ -75,10 +75,10 @@ __global__ void moved(const int* x, int* y) { y[threadIdx.x] = x[width - 1 - thr
 torch::Tensor move(torch::Tensor a) { moved<<<1, width>>>(a.ptr(), a.ptr()); return a; }
 #endif
 """
-    made = without_host_half(text)
-    assert "torch" not in made
-    assert "int width = 64" in made
-    assert "y[threadIdx.x]" in made
+    device_half = without_host_half(text)
+    assert "torch" not in device_half
+    assert "int width = 64" in device_half
+    assert "y[threadIdx.x]" in device_half
 
 
 def test_what_an_unread_head_names_stays() -> None:
@@ -101,7 +101,7 @@ __global__ void k(Wide* y) {
 }
 void launch(Wide* y, hipStream_t stream) { k<<<1, 64, 0, stream>>>(y); }
 """
-    made = without_host_half(text)
-    assert "struct Wide" in made
-    assert "struct Narrow" in made
-    assert "struct Other" not in made
+    device_half = without_host_half(text)
+    assert "struct Wide" in device_half
+    assert "struct Narrow" in device_half
+    assert "struct Other" not in device_half

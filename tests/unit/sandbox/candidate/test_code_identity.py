@@ -38,8 +38,8 @@ def test_other_code_and_other_places_of_it_have_another_identity(other: str) -> 
     ],
 )
 def test_code_that_may_read_its_own_file_counts_with_its_plan(reads: str) -> None:
-    one, other = PLAN + CODE + reads, PLAN.replace("1, 2", "2, 1") + CODE + reads
-    assert code_id(one) != code_id(other)
+    first, other = PLAN + CODE + reads, PLAN.replace("1, 2", "2, 1") + CODE + reads
+    assert code_id(first) != code_id(other)
 
 
 @pytest.mark.parametrize("plan", [PLAN.replace("[1", "\\\n[1"), PLAN + "a = '*/'\n"])

@@ -22,25 +22,25 @@ def test_what_is_written_is_read_again() -> None:
     variants = [Variant("a", "cols <= 1024", {"ROWS": 2}), Variant("b", "rows * cols > 65536"), Variant("a")]
     text = written(variants, {"a": TUNABLE, "b": SEED})
     assert text is not None
-    made = read_dispatch(text)
-    assert [(v.part, v.when, dict(v.tunables)) for v in made.variants] == [
+    table = read_dispatch(text)
+    assert [(v.part, v.when, dict(v.tunables)) for v in table.variants] == [
         (v.part, v.when, dict(v.tunables)) for v in variants
     ]
-    assert {name: normalise(part.source) for name, part in made.parts.items()} == {
+    assert {name: normalise(part.source) for name, part in table.parts.items()} == {
         "a": normalise(TUNABLE),
         "b": normalise(SEED),
     }
-    assert written(made.variants, {name: part.source for name, part in made.parts.items()}) == text
+    assert written(table.variants, {name: part.source for name, part in table.parts.items()}) == text
 
 
 def test_a_part_is_the_candidate_that_its_text_alone_is() -> None:
     """So that what is known of a kernel is known of it as an arm, and a finding's line is the file's."""
-    made = read_dispatch(GOOD)
-    assert parse(made.parts["a"].source).id == parse(SEED).id
-    assert parse(made.parts["b"].source).id == parse(TUNABLE).id
-    whole = GOOD.split("\n")
-    for part in made.parts.values():
-        assert whole[part.lines_before] == "/*+++"
+    table = read_dispatch(GOOD)
+    assert parse(table.parts["a"].source).id == parse(SEED).id
+    assert parse(table.parts["b"].source).id == parse(TUNABLE).id
+    lines = GOOD.split("\n")
+    for part in table.parts.values():
+        assert lines[part.lines_before] == "/*+++"
 
 
 def test_each_case_has_the_first_variant_whose_condition_holds() -> None:
@@ -81,7 +81,7 @@ def refused(text: str) -> tuple[str, int | None]:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said", "line"),
+    ("old", "new", "expected", "line"),
     [
         ('part = "b"\n+', 'when = "cols > 1024"\npart = "b"\n+', "the last variant takes the rest", 6),
         ('when = "cols <= 1024"\n', "", "every variant but the last needs a condition", 2),
@@ -106,13 +106,13 @@ def refused(text: str) -> tuple[str, int | None]:
         ('[[variant]]\npart = "b"\n', "", "there must be 2 to 8", 1),
     ],
 )
-def test_a_table_that_is_no_table_is_refused_by_line(old: str, new: str, said: str, line: int | None) -> None:
+def test_a_table_that_is_no_table_is_refused_by_line(old: str, new: str, expected: str, line: int | None) -> None:
     assert old in GOOD
-    message, where = refused(GOOD.replace(old, new, 1))
-    if said != "the plan has":  # the first header is then no table of variants at all
-        assert said in message
+    message, position = refused(GOOD.replace(old, new, 1))
+    if expected != "the plan has":  # the first header is then no table of variants at all
+        assert expected in message
     if line is not None:
-        assert where == line
+        assert position == line
 
 
 def test_more_variants_than_are_read_are_refused() -> None:
@@ -161,18 +161,18 @@ TABLE = f"{ROWS}//+++ part quads\n{QUADS}//+++ part rest\n{SEED}"
 
 def test_an_arm_that_requires_a_condition_serves_no_other_shape() -> None:
     prepared = prepare(TABLE, TASK)
-    quads, rest = prepared.arms
-    assert (quads.label, rest.label) == ("requires cols % 4 == 0", "otherwise")
+    quads, general = prepared.arms
+    assert (quads.label, general.label) == ("requires cols % 4 == 0", "otherwise")
     for case in (*TASK.tests, *TASK.benchmarks):
-        assert prepared.arm(case) is (quads if case.dims["cols"] % 4 == 0 else rest)
+        assert prepared.arm(case) is (quads if case.dims["cols"] % 4 == 0 else general)
     assert {case.dims["cols"] % 4 for case in (*quads.prepared.task.tests, *quads.prepared.task.benchmarks)} == {0}
-    assert [case.name for case in rest.prepared.task.tests] == [case.name for case in TASK.tests]
+    assert [case.name for case in general.prepared.task.tests] == [case.name for case in TASK.tests]
 
 
 def test_shapes_on_the_thresholds_are_held_out_for_the_arm_that_serves_them() -> None:
-    quads, rest = prepare(TABLE, TASK).arms
+    quads, general = prepare(TABLE, TASK).arms
     assert {dims["cols"] for dims in quads.prepared.task.edges} == {16}
-    assert {dims["cols"] for dims in rest.prepared.task.edges} == {15, 17}
+    assert {dims["cols"] for dims in general.prepared.task.edges} == {15, 17}
     narrower = prepare(TABLE.replace('part = "quads"\n', 'when = "cols <= 2000"\npart = "quads"\n', 1), TASK)
     for arm in narrower.arms:
         shapes = [dims for dims in arm.prepared.task.edges]
@@ -186,7 +186,7 @@ def test_a_table_of_kernels_for_all_shapes_has_no_further_cases() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         ("cols % 4 == 0", "cols % 4 == 1", "requires: a condition compares"),
         ("cols % 4 == 0", "", "requires must be a condition"),
@@ -196,9 +196,9 @@ def test_a_table_of_kernels_for_all_shapes_has_no_further_cases() -> None:
         ('requires = "cols % 4 == 0"\n', "", "every variant but the last needs a condition"),
     ],
 )
-def test_a_condition_that_cannot_be_is_refused(old: str, new: str, said: str) -> None:
+def test_a_condition_that_cannot_be_is_refused(old: str, new: str, expected: str) -> None:
     assert old in TABLE
-    assert said in refused(TABLE.replace(old, new))[0]
+    assert expected in refused(TABLE.replace(old, new))[0]
 
 
 def test_the_last_arm_must_be_right_everywhere() -> None:
@@ -209,9 +209,9 @@ def test_the_last_arm_must_be_right_everywhere() -> None:
 
 
 def test_two_kernels_are_compared_on_the_cases_that_both_serve() -> None:
-    quads, rest = (arm.prepared for arm in prepare(TABLE, TASK).arms)
-    new, old = on_common_ground(quads, rest)
+    quads, general = (arm.prepared for arm in prepare(TABLE, TASK).arms)
+    new, old = on_common_ground(quads, general)
     assert [case.name for case in new.task.benchmarks] == [case.name for case in quads.task.benchmarks]
     assert new.task is old.task
     assert len(new.plans) == len(old.plans) == len(new.task.tests) + len(new.task.benchmarks)
-    assert on_common_ground(rest, rest) == (rest, rest)
+    assert on_common_ground(general, general) == (general, general)

@@ -51,13 +51,13 @@ def test_names_behind_which_device_code_stands_are_found_with_their_lines() -> N
         GuessedBranch("USE_FAST", (first, first + 16)),
         GuessedBranch("USE_OTHER", (first + 2,)),
     )
-    said = guesses_said(PLAN + FILE)
-    assert f'"config.h" is not here: USE_FAST (line {first}, {first + 16}); USE_OTHER (line {first + 2}).' in said
+    sentence = guesses_said(PLAN + FILE)
+    assert f'"config.h" is not here: USE_FAST (line {first}, {first + 16}); USE_OTHER (line {first + 2}).' in sentence
 
 
 def test_a_branch_that_the_file_itself_chooses_is_no_guess() -> None:
     chosen = FILE.replace("#define MINE 1", "#define USE_OTHER 3").replace("#ifdef USE_FAST", "#ifdef MINE")
-    assert [each.name for each in guessed_branches(PLAN + chosen)] == ["MINE"]
+    assert [branch.name for branch in guessed_branches(PLAN + chosen)] == ["MINE"]
 
 
 def test_a_kernel_that_was_written_for_the_judge_is_not_asked() -> None:

@@ -85,8 +85,8 @@ def test_classes_of_the_host_go_and_those_that_device_code_needs_stay() -> None:
     inner = "struct Inner { __device__ float x() { return 1; } float v; };\n"
     outer = "struct Outer { Inner inner; };\nOuter twice(Outer o) { return o; }\n"
     kernel = "__global__ void k(Outer* o) { o[0] = o[1]; }\n"
-    found = without_host_half(parser + inner + outer + kernel + MAIN)
-    assert found == "\n" * 4 + inner + "struct Outer { Inner inner; };\n\n" + kernel + "\n" * 6
+    device_half = without_host_half(parser + inner + outer + kernel + MAIN)
+    assert device_half == "\n" * 4 + inner + "struct Outer { Inner inner; };\n\n" + kernel + "\n" * 6
 
 
 def test_a_prototype_is_no_use_of_a_function() -> None:
@@ -98,24 +98,24 @@ def test_a_function_of_containers_is_the_hosts_and_the_bare_word_is_not() -> Non
     host = "template <class T>\nstd::string Box<T>::text() const {\n  return std::string();\n}\n"
     box = "template <class T> struct Box { T x; __device__ T get(); std::string text() const; };\n"
     device = "__device__ int at(const int* map, int i) { return map[i]; }\nconstexpr int set(int x) { return x; }\n"
-    kept = device + "__global__ void k(Box<float> b, int* y) { *y = set(at(y, 1)); }\n"
-    assert without_host_half(box + host + kept + MAIN) == box + "\n" * 4 + kept + "\n" * 6
+    expected = device + "__global__ void k(Box<float> b, int* y) { *y = set(at(y, 1)); }\n"
+    assert without_host_half(box + host + expected + MAIN) == box + "\n" * 4 + expected + "\n" * 6
 
 
 def test_a_host_form_of_a_device_function_goes_though_device_code_names_it() -> None:
     host = "static int width(int cc) {\n  return cc;\n}\n"
-    kept = "__device__ int width() { return 4; }\nconstexpr int half(int x) { return x / 2; }\n"
-    kept += "__device__ float half(float x) { return x / 2; }\n"
-    kept += "__global__ void k(int* y) { *y = width() + half(6); }\n"
-    assert without_host_half(host + kept + MAIN) == "\n" * 3 + kept + "\n" * 6
+    expected = "__device__ int width() { return 4; }\nconstexpr int half(int x) { return x / 2; }\n"
+    expected += "__device__ float half(float x) { return x / 2; }\n"
+    expected += "__global__ void k(int* y) { *y = width() + half(6); }\n"
+    assert without_host_half(host + expected + MAIN) == "\n" * 3 + expected + "\n" * 6
 
 
 def test_what_only_host_members_of_a_class_name_goes_with_them() -> None:
     host = "static bool fits(int cc) {\n  return cc > 3;\n}\n"
     member = "  static Tile best(int cc) { return {fits(cc)}; }"
     box = f"struct Tile {{\n  int n;\n  __device__ int size() {{ return n; }}\n{member}\n}};\n"
-    kept = box.replace(member, "  ")
-    assert without_host_half(host + box + KERNEL + MAIN) == "\n" * 3 + kept + KERNEL + "\n" * 6
+    expected = box.replace(member, "  ")
+    assert without_host_half(host + box + KERNEL + MAIN) == "\n" * 3 + expected + KERNEL + "\n" * 6
 
 
 def test_other_names_of_library_types_go_where_nothing_else_is_the_hosts() -> None:
@@ -126,8 +126,8 @@ def test_other_names_of_library_types_go_where_nothing_else_is_the_hosts() -> No
 def test_a_macro_that_stands_for_the_runtimes_interface_makes_a_function_the_hosts() -> None:
     macros = "#define OK hipSuccess\n#define IS_OK(x) ((x) == OK)\n#define LANE hipThreadIdx_x\n#define NOTHING\n"
     host = "inline void check(int status) {\n  if (!IS_OK(status)) throw status;\n}\n"
-    kept = "constexpr int one() { return 1; }\n__device__ int lane() { return LANE; }\n"
-    assert without_host_half(macros + host + kept + KERNEL) == macros + "\n" * 3 + kept + KERNEL
+    expected = "constexpr int one() { return 1; }\n__device__ int lane() { return LANE; }\n"
+    assert without_host_half(macros + host + expected + KERNEL) == macros + "\n" * 3 + expected + KERNEL
 
 
 def test_a_files_own_templates_and_types_stay_whatever_the_hosts_ones_are_called() -> None:
@@ -149,8 +149,8 @@ def test_a_files_own_templates_and_types_stay_whatever_the_hosts_ones_are_called
 
 def test_variables_of_the_host_go_and_those_that_device_code_names_stay() -> None:
     text = "int size = 1024;\nint tiles = size * size;\nint shown = 3;\n"
-    named = KERNEL + "__device__ int f() { return shown; }\n"
-    assert without_host_half(text + named + MAIN) == "\n\nint shown = 3;\n" + named + "\n" * 6
+    device_names = KERNEL + "__device__ int f() { return shown; }\n"
+    assert without_host_half(text + device_names + MAIN) == "\n\nint shown = 3;\n" + device_names + "\n" * 6
 
 
 def test_an_aligned_type_without_a_name_is_no_function() -> None:
@@ -167,8 +167,8 @@ def test_functions_that_name_containers_of_the_standard_library_are_the_hosts() 
 def test_constants_made_of_a_hosts_constant_go_with_it() -> None:
     host = "struct Kind { std::string name; };\nconstexpr Kind one;\nstatic inline constexpr Kind two = one;\n"
     host += "static inline constexpr auto other = two;\n"
-    kept = "constexpr int size = 4;\nconstexpr int more = size + 1;\n"
-    assert without_host_half(host + kept + KERNEL + MAIN) == "\n" * 4 + kept + KERNEL + "\n" * 6
+    expected = "constexpr int size = 4;\nconstexpr int more = size + 1;\n"
+    assert without_host_half(host + expected + KERNEL + MAIN) == "\n" * 4 + expected + KERNEL + "\n" * 6
 
 
 def test_a_macro_that_instantiates_functions_of_the_host_goes_with_them() -> None:
@@ -176,8 +176,8 @@ def test_a_macro_that_instantiates_functions_of_the_host_goes_with_them() -> Non
         "#define EVERY(word) word void launch<float>(float*); word void launch<int>(int*);\n#define ONE(x) int x;\n"
     )
     host = "template <class T> void launch(T* y) { k<<<1, 64>>>(y); }\nEVERY(extern template)\nEVERY(template)\n"
-    kept = KERNEL + "ONE(count)\n__device__ int f() { return count; }\n"
-    assert without_host_half(macros + host + kept) == macros + "\n" * 3 + kept
+    expected = KERNEL + "ONE(count)\n__device__ int f() { return count; }\n"
+    assert without_host_half(macros + host + expected) == macros + "\n" * 3 + expected
 
 
 def test_pytorchs_word_for_the_host_marks_a_member() -> None:
@@ -189,8 +189,8 @@ def test_pytorchs_word_for_the_host_marks_a_member() -> None:
 def test_a_prototype_that_takes_a_stream_is_the_hosts() -> None:
     text = "template <typename T> void launch(T* y, const hipStream_t& stream);\nvoid other(hipStream_t s);\n"
     assert without_host_half(text + KERNEL) == "\n" * 2 + KERNEL
-    kept = "extern GLuint buffer;\nextern cufftHandle forward;\n"
-    assert without_host_half(text + kept + KERNEL) == "\n" * 4 + KERNEL
+    prototypes = "extern GLuint buffer;\nextern cufftHandle forward;\n"
+    assert without_host_half(text + prototypes + KERNEL) == "\n" * 4 + KERNEL
     marked = "__device__ void ready(hipStream_t s);\n"
     assert without_host_half(marked + KERNEL) == marked + KERNEL
 
@@ -205,20 +205,20 @@ def test_macros_behind_extern_that_are_instantiations_go() -> None:
 
 def test_explicit_instantiations_go_and_what_else_a_macro_writes_stays() -> None:
     text = "template <class T, int N> __global__ void k(T* y) { y[0] = N; }\n"
-    gone = "template __global__ void k<float, 4>(float*);\nextern template struct S<int>;\n"
+    removed = "template __global__ void k<float, 4>(float*);\nextern template struct S<int>;\n"
     macros = "#define MAKE(T) template __global__ void k<T, 2>(T*); template __global__ void k<T, 3>(T*)\n"
     macros += "#define ALL() MAKE(int); MAKE(char);\n#define BOTH(x) template struct S<x>; int x;\n"
     uses = "MAKE(float);\nALL()\n"
     left = text + "\n\n" + macros + "\n\n"
-    assert without_host_half(text + gone + macros + uses + "BOTH(a)\n") == left + "BOTH(a)\n"
-    assert without_host_half(text + gone + macros + uses) == left
+    assert without_host_half(text + removed + macros + uses + "BOTH(a)\n") == left + "BOTH(a)\n"
+    assert without_host_half(text + removed + macros + uses) == left
 
 
 def test_a_file_that_takes_more_than_numbers_from_the_framework_has_a_host_half() -> None:
     text = "using at::Half;\nusing at::Tensor;\ninline int blocks(int n) { return min(n, 4096); }\n"
     assert without_host_half(text + KERNEL) == "using at::Half;\n\n\n" + KERNEL
-    named = "inline int twice(int n) { return 2 * n; }\n__device__ int f(int n) { return twice(n); }\n"
-    assert without_host_half(text + named) == "using at::Half;\n\n\n" + named  # to be refused by its name
+    device_names = "inline int twice(int n) { return 2 * n; }\n__device__ int f(int n) { return twice(n); }\n"
+    assert without_host_half(text + device_names) == "using at::Half;\n\n\n" + device_names  # to be refused by its name
 
 
 def test_a_type_behind_a_macro_with_parameters_is_no_function() -> None:
@@ -227,9 +227,9 @@ def test_a_type_behind_a_macro_with_parameters_is_no_function() -> None:
 
 
 def test_parentheses_of_a_template_or_an_attribute_are_no_parameters() -> None:
-    gone = "template <class... T, enable_if_t<sizeof...(T) == 2, int> = 0> void go(T... x) { hipFree(0); }\n"
-    kept = "#define MAKE(name) template <class... T> __device__ int name(T... x) { return 1; }\nMAKE(one)\n"
-    assert without_host_half(gone + kept + KERNEL) == "\n" + kept + KERNEL
+    removed = "template <class... T, enable_if_t<sizeof...(T) == 2, int> = 0> void go(T... x) { hipFree(0); }\n"
+    expected = "#define MAKE(name) template <class... T> __device__ int name(T... x) { return 1; }\nMAKE(one)\n"
+    assert without_host_half(removed + expected + KERNEL) == "\n" + expected + KERNEL
 
 
 def test_functions_that_use_a_hosts_library_by_its_namespace_go() -> None:

@@ -13,9 +13,9 @@ PLAN = "/*+++\n[[launch]]\n+++*/"
 
 
 def test_the_header_stands_behind_the_plan_and_no_line_moves() -> None:
-    made = with_device_headers(f"{PLAN}\n#include <vector>\nint x;\n")
-    assert made == f"{PLAN} #include <hip/hip_runtime.h>\n#include <vector>\nint x;\n"
-    assert with_device_headers(made) == made
+    text = with_device_headers(f"{PLAN}\n#include <vector>\nint x;\n")
+    assert text == f"{PLAN} #include <hip/hip_runtime.h>\n#include <vector>\nint x;\n"
+    assert with_device_headers(text) == text
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_file_that_has_it_or_has_no_one_plan_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "made"),
+    ("line", "expected"),
     [
         ("#include <torch/cuda.h>", "#include <torch/types.h>"),
         ("  #include <ATen/cuda/CUDAEvent.h>  // words", "  #include <torch/types.h>"),
@@ -54,12 +54,12 @@ def test_a_file_that_has_it_or_has_no_one_plan_stays(text: str) -> None:
         ('#include "mine.h"', '#include "mine.h"'),
     ],
 )
-def test_headers_of_libraries(line: str, made: str) -> None:
-    assert with_device_headers(f"{line}\nint x;\n") == f"{made}\nint x;\n"
+def test_headers_of_libraries(line: str, expected: str) -> None:
+    assert with_device_headers(f"{line}\nint x;\n") == f"{expected}\nint x;\n"
 
 
 @pytest.mark.parametrize(
-    ("line", "made"),
+    ("line", "expected"),
     [
         ('#include "mine.h"  // words', '// "mine.h" is not here'),
         ("#include <half.hpp>", ""),
@@ -69,16 +69,16 @@ def test_headers_of_libraries(line: str, made: str) -> None:
         ("#include NAMED", "#include NAMED"),
     ],
 )
-def test_with_a_host_half_a_header_that_is_not_here_is_left_out_and_named(line: str, made: str) -> None:
+def test_with_a_host_half_a_header_that_is_not_here_is_left_out_and_named(line: str, expected: str) -> None:
     plan = PLAN.replace("]]", ']]\nkernel = "k"')
     text = f"{plan}\n{line}\n__global__ void k() {{}}\nint main() {{ hipFree(0); }}\n"
-    assert normalise(text) == f"{plan} #include <hip/hip_runtime.h>\n{made}\n__global__ void k() {{}}\n"
+    assert normalise(text) == f"{plan} #include <hip/hip_runtime.h>\n{expected}\n__global__ void k() {{}}\n"
     assert normalise(normalise(text)) == normalise(text)
-    assert headers_not_here(normalise(text)) == tuple(w for w in ('"mine.h"', "<maker/words.h>") if w in made)
+    assert headers_not_here(normalise(text)) == tuple(w for w in ('"mine.h"', "<maker/words.h>") if w in expected)
 
 
 @pytest.mark.parametrize(
-    ("line", "made"),
+    ("line", "expected"),
     [
         ("struct __nv_bfloat16;", "#include <cuda_bf16.h>"),
         ("  class __nv_bfloat162 ;  // of CUDA", "#include <cuda_bf16.h>"),
@@ -87,14 +87,14 @@ def test_with_a_host_half_a_header_that_is_not_here_is_left_out_and_named(line: 
         ("namespace own {\nstruct __nv_bfloat16;\n}", "namespace own {\nstruct __nv_bfloat16;\n}"),
     ],
 )
-def test_a_declaration_of_a_number_type_of_cuda_is_its_header(line: str, made: str) -> None:
+def test_a_declaration_of_a_number_type_of_cuda_is_its_header(line: str, expected: str) -> None:
     text = f"{PLAN}\n{line}\n"
-    assert normalise(text) == f"{PLAN} #include <hip/hip_runtime.h>\n{made}\n"
+    assert normalise(text) == f"{PLAN} #include <hip/hip_runtime.h>\n{expected}\n"
     assert normalise(normalise(text)) == normalise(text)
 
 
 def test_the_first_error_names_what_was_left_out() -> None:
-    said = Completed(1, "", "candidate.hip:3:1: error: unknown type name 'word'\n", False, 0.1)
-    (found,) = compiler_findings(said, "// <maker/words.h> is not here\n\nword x;\n")
-    assert found.message == "unknown type name 'word'; left out, as it is not here: <maker/words.h>"
-    assert found.code == "B.2"
+    completed = Completed(1, "", "candidate.hip:3:1: error: unknown type name 'word'\n", False, 0.1)
+    (finding,) = compiler_findings(completed, "// <maker/words.h> is not here\n\nword x;\n")
+    assert finding.message == "unknown type name 'word'; left out, as it is not here: <maker/words.h>"
+    assert finding.code == "B.2"

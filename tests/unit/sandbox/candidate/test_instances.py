@@ -57,8 +57,8 @@ def test_only_whole_names_belong_to_the_judge() -> None:
 
 
 def test_tunables_stand_in_a_name_as_their_values_but_behind_a_scope() -> None:
-    (made,) = launched([N], {"BLOCK": 256})
-    assert made.kernel == "ops::k<float, 256, Kind::BLOCK>"
+    (instance,) = launched([N], {"BLOCK": 256})
+    assert instance.kernel == "ops::k<float, 256, Kind::BLOCK>"
     assert launched([K], {"k": 3}) == (K,)
     assert expressions([K, N, N]) == (N.kernel,)
 

@@ -25,14 +25,14 @@ def test_a_file_whose_name_has_a_colon_is_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("k.py", 'a docstring that opens with """/'), ("k.s", "then .amdgcn_target")]
+    ("name", "expected"), [("k.py", 'a docstring that opens with """/'), ("k.s", "then .amdgcn_target")]
 )
-def test_a_file_without_a_plan_is_told_how_one_begins(tmp_path: Path, name: str, said: str) -> None:
+def test_a_file_without_a_plan_is_told_how_one_begins(tmp_path: Path, name: str, expected: str) -> None:
     path = tmp_path / name
     path.write_text("import triton\n", encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         read_kernel(path)
-    assert said in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -19,14 +19,14 @@ def launches(plan: str) -> tuple[Launch, ...]:
     return candidate.plan.launches
 
 
-def one(**keys: str) -> str:
-    given = {"kernel": '"k"', "grid": "[1]", "block": "[64]", "args": '["x", "y"]', **keys}
-    return "[[launch]]\n" + "".join(f"{key} = {value}\n" for key, value in given.items())
+def launch_text(**keys: str) -> str:
+    keys_of_launch = {"kernel": '"k"', "grid": "[1]", "block": "[64]", "args": '["x", "y"]', **keys}
+    return "[[launch]]\n" + "".join(f"{key} = {value}\n" for key, value in keys_of_launch.items())
 
 
 def test_every_kind_of_argument_is_kept_as_it_was_written() -> None:
     args = '["x", "y + rows", 3, 1.5, true, "null", "rows * cols:i64", ["rows", [1, "eps"]], {a = 1, b = "x"}]'
-    (launch,) = launches(one(args=args, kernel='"ops::k<float,  (cols_of<2>::value)>"'))
+    (launch,) = launches(launch_text(args=args, kernel='"ops::k<float,  (cols_of<2>::value)>"'))
     assert launch.kernel == "ops::k<float, (cols_of<2>::value)>"
     assert launch.args == (
         *("x", "y + rows", "3", "1.5:f32", "1:bool", "null", "rows * cols:i64"),
@@ -38,7 +38,7 @@ def test_every_kind_of_argument_is_kept_as_it_was_written() -> None:
 
 def test_copies_and_fills_come_before_the_launch_and_may_stand_alone() -> None:
     body = 'fill = {y = 0}\ncopy = {part = "x"}\n'
-    plan = f'{one()}{body}[[launch]]\nfill = {{y = -inf}}\n[workspace]\npart = ["f32", "rows", "cols"]\n'
+    plan = f'{launch_text()}{body}[[launch]]\nfill = {{y = -inf}}\n[workspace]\npart = ["f32", "rows", "cols"]\n'
     assert [(x.kernel, x.args[:2]) for x in launches(plan)] == [
         ("ks_copy", ("part", "x")),
         ("ks_fill", ("y", "0")),
@@ -48,14 +48,14 @@ def test_copies_and_fills_come_before_the_launch_and_may_stand_alone() -> None:
 
 
 def test_variables_of_the_device_become_what_a_buffer_is_or_a_value() -> None:
-    plan = one(symbol='{mask = "x + rows", "ops::size" = ["rows", 1], half = 0.5}')
-    found = launches(plan)
-    assert [(x.kernel, x.args) for x in found[:3]] == [
+    plan = launch_text(symbol='{mask = "x + rows", "ops::size" = ["rows", 1], half = 0.5}')
+    parsed = launches(plan)
+    assert [(x.kernel, x.args) for x in parsed[:3]] == [
         ("ks_contents<&mask>", ("x + rows", "0:i64")),
         ("ks_value<&ops::size>", (("rows", "1"),)),
         ("ks_value<&half>", (("0.5:f32",),)),
     ]
-    assert [x.writes_variable for x in found] == [True, True, True, False]
+    assert [x.writes_variable for x in parsed] == [True, True, True, False]
     first = resolve(parse(source(plan)), TASK, TASK.tests[0]).launches[0]
     assert first.args == (BufferArg("x", 28), ScalarArg("i64", 27972)) and first.grid == (14, 1, 1)
 
@@ -73,11 +73,11 @@ def test_variables_of_the_device_become_what_a_buffer_is_or_a_value() -> None:
 )
 def test_a_launch_is_cooperative_where_it_says_so_or_the_text_waits_for_the_grid(text: str, waits: bool) -> None:
     assert waits_for_grid(text) == waits
-    for said in ("true", "false"):
-        (launch,) = launches(one(cooperative=said))
-        assert launch.cooperative == (said == "true")
+    for flag in ("true", "false"):
+        (launch,) = launches(launch_text(cooperative=flag))
+        assert launch.cooperative == (flag == "true")
         assert (
-            resolve(parse(source(one(cooperative=said))), TASK, TASK.tests[0]).launches[0].cooperative
+            resolve(parse(source(launch_text(cooperative=flag))), TASK, TASK.tests[0]).launches[0].cooperative
             == launch.cooperative
         )
 
@@ -85,43 +85,43 @@ def test_a_launch_is_cooperative_where_it_says_so_or_the_text_waits_for_the_grid
 def test_a_body_stands_in_the_loops_around_it() -> None:
     plan = (
         '[[launch]]\nfor = "i in range(2)"\n[[launch.body]]\nfor = ["j in range(i, 3)"]\n'
-        + one(grid='["i + j + 1"]').partition("\n")[2]
+        + launch_text(grid='["i + j + 1"]').partition("\n")[2]
         + "[[launch.body]]\n"
-        + one(when='"i > 0"').partition("\n")[2]
-        + one()
+        + launch_text(when='"i > 0"').partition("\n")[2]
+        + launch_text()
     )
-    found = launches(plan)
-    assert [[loop.name for loop in x.loops] for x in found] == [["i", "j"], ["i"], []]
-    assert found[0].loops[0] == found[1].loops[0] == Loop("i", "0", "2", "1", 1)
-    made = resolve(parse(source(plan)), TASK, TASK.tests[0])
-    assert [x.grid[0] for x in made.launches] == [1, 2, 3, 3, 4, 1, 1]
+    parsed = launches(plan)
+    assert [[loop.name for loop in x.loops] for x in parsed] == [["i", "j"], ["i"], []]
+    assert parsed[0].loops[0] == parsed[1].loops[0] == Loop("i", "0", "2", "1", 1)
+    plan_resolved = resolve(parse(source(plan)), TASK, TASK.tests[0])
+    assert [x.grid[0] for x in plan_resolved.launches] == [1, 2, 3, 3, 4, 1, 1]
 
 
 @pytest.mark.parametrize(
     ("plan", "part"),
     [
-        (one(kernel='"a b"'), "kernel must be the name"),
-        (one(cooperative="1"), "cooperative is true or false"),
-        (one(kernel='"k<int>; x"'), "kernel must be the name"),
-        (one(kernel='"ks_fill"'), "the name ks_fill belongs to the judge"),
-        (one(kernel='"k<1"'), "kernel must be the name"),
-        (one(args="[[[[[1]]]]]"), r"args holds \[1\]; an argument is a name"),
-        (one(args='["x y"]'), "the argument 'x y' cannot be read"),
-        (one(args='["x", "y", "i"]'), "args names 'i'"),
-        (one(fill="{y = true}"), "fill gives a buffer one number"),
-        (one(fill="{z = 1}"), "'z' is none"),
-        (one(copy='{y = "rows"}'), "'rows' is none"),
-        (one(symbol='{"a b" = "x"}'), "symbol names variables of the device"),
-        (one(symbol='{ks_lds = "x"}'), "symbol names variables of the device"),
-        (one(symbol='{mask = "z"}'), "symbol names 'z'"),
-        (one(symbol='"mask"'), "symbol must be a table such as"),
-        (one(copy='{x = "y"}'), "an input may not change, and 'x' is one"),
-        (one(**{"for": '"i in x"'}), "for must be a text such as"),
-        (one(**{"for": '"i in range(2, 1, 0)"'}), "steps by 0"),
-        (one(**{"for": '"rows in range(2)"'}), "the loop's name 'rows' is taken"),
-        (one(**{"for": '"i in range(n)"'}), "for uses the unknown name 'n'"),
-        (one(when='"i"'), "when uses the unknown name 'i'"),
-        (one(body="[]"), "body must be"),
+        (launch_text(kernel='"a b"'), "kernel must be the name"),
+        (launch_text(cooperative="1"), "cooperative is true or false"),
+        (launch_text(kernel='"k<int>; x"'), "kernel must be the name"),
+        (launch_text(kernel='"ks_fill"'), "the name ks_fill belongs to the judge"),
+        (launch_text(kernel='"k<1"'), "kernel must be the name"),
+        (launch_text(args="[[[[[1]]]]]"), r"args holds \[1\]; an argument is a name"),
+        (launch_text(args='["x y"]'), "the argument 'x y' cannot be read"),
+        (launch_text(args='["x", "y", "i"]'), "args names 'i'"),
+        (launch_text(fill="{y = true}"), "fill gives a buffer one number"),
+        (launch_text(fill="{z = 1}"), "'z' is none"),
+        (launch_text(copy='{y = "rows"}'), "'rows' is none"),
+        (launch_text(symbol='{"a b" = "x"}'), "symbol names variables of the device"),
+        (launch_text(symbol='{ks_lds = "x"}'), "symbol names variables of the device"),
+        (launch_text(symbol='{mask = "z"}'), "symbol names 'z'"),
+        (launch_text(symbol='"mask"'), "symbol must be a table such as"),
+        (launch_text(copy='{x = "y"}'), "an input may not change, and 'x' is one"),
+        (launch_text(**{"for": '"i in x"'}), "for must be a text such as"),
+        (launch_text(**{"for": '"i in range(2, 1, 0)"'}), "steps by 0"),
+        (launch_text(**{"for": '"rows in range(2)"'}), "the loop's name 'rows' is taken"),
+        (launch_text(**{"for": '"i in range(n)"'}), "for uses the unknown name 'n'"),
+        (launch_text(when='"i"'), "when uses the unknown name 'i'"),
+        (launch_text(body="[]"), "body must be"),
         ("[[launch]]\nfill = {y = 0}\nbody = [{fill = {y = 0}}]\n", "put 'fill' into its tables"),
         ("[[launch]]\nbody = [{body = [{fill = {y = 0}}]}]\n", "the unknown key 'body'"),
     ],
@@ -135,17 +135,17 @@ def test_what_cannot_be_is_one_sentence(plan: str, part: str) -> None:
 @pytest.mark.parametrize(
     ("plan", "part"),
     [
-        (one(**{"for": '["i in range(2000)"]'}), "more than 1024 launches"),
-        (one(when='"rows > 7"'), "the plan launches nothing"),
-        (one(fill="{y = nan}", copy='{y = "x"}'), "copy: y has 28 bytes and x has 28000"),
-        (one(symbol='{mask = "rows"}'), "'rows' is no buffer; a value stands in a list"),
-        (one(args='["x", "y - 1"]'), "points before the buffer y"),
-        (one(args='["x", ["rows", "y + 8"]]'), "an argument points 32 bytes into y, which is shorter"),
-        (one(args='["x", "y", "rows * 1000000000"]'), "7000000000, too large for a 32-bit int"),
-        (one(args='["x", "y", "-rows:u32"]'), "-7, too large for u32"),
-        (one(args='["x", "y", "1 / (rows - 7)"]'), "has no value"),
-        (one(args='["x", "y", "x:i64"]'), "is a pointer and has no type"),
-        ("[[launch]]\nfill = {part = 1e9}\n" + one() + '[workspace]\npart = ["i8", 4]\n', "1e9|1000000000.0"),
+        (launch_text(**{"for": '["i in range(2000)"]'}), "more than 1024 launches"),
+        (launch_text(when='"rows > 7"'), "the plan launches nothing"),
+        (launch_text(fill="{y = nan}", copy='{y = "x"}'), "copy: y has 28 bytes and x has 28000"),
+        (launch_text(symbol='{mask = "rows"}'), "'rows' is no buffer; a value stands in a list"),
+        (launch_text(args='["x", "y - 1"]'), "points before the buffer y"),
+        (launch_text(args='["x", ["rows", "y + 8"]]'), "an argument points 32 bytes into y, which is shorter"),
+        (launch_text(args='["x", "y", "rows * 1000000000"]'), "7000000000, too large for a 32-bit int"),
+        (launch_text(args='["x", "y", "-rows:u32"]'), "-7, too large for u32"),
+        (launch_text(args='["x", "y", "1 / (rows - 7)"]'), "has no value"),
+        (launch_text(args='["x", "y", "x:i64"]'), "is a pointer and has no type"),
+        ("[[launch]]\nfill = {part = 1e9}\n" + launch_text() + '[workspace]\npart = ["i8", 4]\n', "1e9|1000000000.0"),
     ],
 )
 def test_what_has_no_value_on_a_case_is_one_sentence(plan: str, part: str) -> None:
@@ -158,7 +158,7 @@ def test_what_has_no_value_on_a_case_is_one_sentence(plan: str, part: str) -> No
 
 def test_a_tunable_whose_name_the_code_declares_may_have_any_name() -> None:
     body = f"{BODY}template <int N, int BLOCK> __global__ void k(const float* x, float* y);\n"
-    plan = one(kernel='"k<N, BLOCK>"') + "[tunables]\nN = [4, 8]\nBLOCK = [64]\n"
+    plan = launch_text(kernel='"k<N, BLOCK>"') + "[tunables]\nN = [4, 8]\nBLOCK = [64]\n"
     assert parse(source(plan, body)).defaults() == {"N": 4, "BLOCK": 64}
     with pytest.raises(PlanError, match="'N' is too short for a macro"):
         parse(source(plan))
@@ -189,13 +189,13 @@ def test_a_text_made_to_be_read_slowly_is_read_once(text: str) -> None:
     ],
 )
 def test_a_fill_may_be_any_number_that_a_type_without_a_sign_holds(dtype: str, number: int, word: int) -> None:
-    plan = f'{one()}fill = {{part = {number}}}\n[workspace]\npart = ["{dtype}", "rows"]\n'
+    plan = f'{launch_text()}fill = {{part = {number}}}\n[workspace]\npart = ["{dtype}", "rows"]\n'
     filled = resolve(parse(source(plan)), TASK, TASK.tests[0]).launches[0]
     assert filled.args[1] == ScalarArg("i64", word)
 
 
 def test_a_fill_beyond_its_type_is_refused() -> None:
     for dtype, number in (("u32", 2**32), ("u64", 2**64), ("u8", 256), ("i8", 128)):
-        plan = f'{one()}fill = {{part = {number}}}\n[workspace]\npart = ["{dtype}", "rows"]\n'
+        plan = f'{launch_text()}fill = {{part = {number}}}\n[workspace]\npart = ["{dtype}", "rows"]\n'
         with pytest.raises(PlanError, match=f"{number} is no value of"):
             resolve(parse(source(plan)), TASK, TASK.tests[0])

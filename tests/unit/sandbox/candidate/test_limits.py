@@ -9,8 +9,8 @@ from sandbox.target import load_target
 
 
 def metadata(**more: int) -> KernelMetadata:
-    given = {"vgpr": 32, "agpr": 0, "sgpr": 16, "lds_bytes": 0, "scratch_bytes": 0, "max_block": 1024, **more}
-    return KernelMetadata("k", "k", (), **given)
+    fields = {"vgpr": 32, "agpr": 0, "sgpr": 16, "lds_bytes": 0, "scratch_bytes": 0, "max_block": 1024, **more}
+    return KernelMetadata("k", "k", (), **fields)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def kernel(name: str = "sums", **more: object) -> KernelMetadata:
         KernelArgument(False, 24, 8),
         KernelArgument(False, 32, 4),
     )
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "name": name,
         "symbol": f"_Z4{name}",
         "args": args,
@@ -31,7 +31,7 @@ def kernel(name: str = "sums", **more: object) -> KernelMetadata:
         "scratch_bytes": 0,
         "max_block": 1024,
     }
-    return KernelMetadata(**{**given, **more})  # type: ignore[arg-type]
+    return KernelMetadata(**{**fields, **more})  # type: ignore[arg-type]
 
 
 FINISH = kernel("finish", args=(KernelArgument(True, 0, 8), KernelArgument(True, 8, 8), KernelArgument(False, 16, 4)))
@@ -73,10 +73,10 @@ def resolved(plan: str = PLAN, rows: int = 7):
     ],
 )
 def test_over_limit_launches_are_found(old: str, new: str, more: dict[str, object], message: str) -> None:
-    found = check_limits(resolved(PLAN.replace(old, new)), load_target("mi300x"), (kernel(**more), FINISH))
-    assert [f.kind for f in found] == ["over_limit"]
-    assert found[0].line in (2, 8)
-    assert message in found[0].message
+    findings = check_limits(resolved(PLAN.replace(old, new)), load_target("mi300x"), (kernel(**more), FINISH))
+    assert [f.kind for f in findings] == ["over_limit"]
+    assert findings[0].line in (2, 8)
+    assert message in findings[0].message
 
 
 def test_a_plan_within_limits_has_no_findings() -> None:
@@ -109,9 +109,9 @@ ARGS = '["x", "part", "rows", "cols:i64", "eps"]'
     ],
 )
 def test_arguments_are_held_against_the_code_object(args: str, message: str) -> None:
-    found = check_arguments(resolved(PLAN.replace(ARGS, args)), (kernel(), FINISH))
-    assert [(f.kind, f.kernel, f.line) for f in found] == [("over_limit", "sums", 2)]
-    assert message in found[0].message
+    findings = check_arguments(resolved(PLAN.replace(ARGS, args)), (kernel(), FINISH))
+    assert [(f.kind, f.kernel, f.line) for f in findings] == [("over_limit", "sums", 2)]
+    assert message in findings[0].message
 
 
 def test_unknown_and_ambiguous_kernels_are_named() -> None:

@@ -28,13 +28,13 @@ def resolved(launch: str, more: str = "") -> ResolvedLaunch:
 
 
 def meta(launch: str, more: str = "") -> ResolvedMeta:
-    found = resolved(launch, more).meta
-    assert found is not None
-    return found
+    meta_values = resolved(launch, more).meta
+    assert meta_values is not None
+    return meta_values
 
 
 @pytest.mark.parametrize(
-    ("written", "value"),
+    ("literal", "value"),
     [
         ("128", 128),
         ("true", True),
@@ -53,9 +53,9 @@ def meta(launch: str, more: str = "") -> ResolvedMeta:
         ('"False"', False),
     ],
 )
-def test_a_constant_is_a_number_a_truth_value_a_text_or_a_type(written: str, value: Any) -> None:
-    (given,) = meta(f"constants = {{NAME = {written}}}", "[tunables]\nBLOCK = [64, 128]").constants
-    assert given == ("NAME", value) and type(given[1]) is type(value)
+def test_a_constant_is_a_number_a_truth_value_a_text_or_a_type(literal: str, value: Any) -> None:
+    (constant,) = meta(f"constants = {{NAME = {literal}}}", "[tunables]\nBLOCK = [64, 128]").constants
+    assert constant == ("NAME", value) and type(constant[1]) is type(value)
 
 
 def test_options_have_the_compilers_own_values_unless_the_plan_gives_them() -> None:
@@ -73,14 +73,14 @@ def test_options_have_the_compilers_own_values_unless_the_plan_gives_them() -> N
 
 
 @pytest.mark.parametrize(
-    ("written", "numbers"), [("", ()), ('specialise = ["cols"]', (3,)), ("specialise = true", (2, 3))]
+    ("literal", "numbers"), [("", ()), ('specialise = ["cols"]', (3,)), ("specialise = true", (2, 3))]
 )
-def test_only_named_whole_numbers_choose_the_code(written: str, numbers: tuple[int, ...]) -> None:
-    assert meta(written).specialised == numbers
+def test_only_named_whole_numbers_choose_the_code(literal: str, numbers: tuple[int, ...]) -> None:
+    assert meta(literal).specialised == numbers
 
 
 @pytest.mark.parametrize(
-    ("launch", "said"),
+    ("launch", "expected"),
     [
         ("block = [64]", "launch 1: leave block out; a workgroup has 64 \\* num_warps work-items"),
         ("lds = 4", "launch 1: leave lds out"),
@@ -99,8 +99,8 @@ def test_only_named_whole_numbers_choose_the_code(written: str, numbers: tuple[i
         ("specialise = 3", "specialise lists arguments"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(launch: str, said: str) -> None:
-    with pytest.raises(PlanError, match=said):
+def test_what_cannot_be_is_refused_in_a_sentence(launch: str, expected: str) -> None:
+    with pytest.raises(PlanError, match=expected):
         resolved(launch)
 
 

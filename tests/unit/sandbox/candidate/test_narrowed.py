@@ -55,19 +55,19 @@ extern "C" __global__ void k(const float* x, float* y, int cols) {}
 def test_a_constraint_at_a_choice_is_a_condition_where_it_can_be(
     constraint: str, values: dict[str, int], condition: str | None
 ) -> None:
-    made = condition_of(constraint, values, DIMS)
-    assert made == condition
+    remaining = condition_of(constraint, values, DIMS)
+    assert remaining == condition
     for rows in (1, 2, 3, 7, 64, 100):
         for cols in (*range(1, 40), 191, 192, 193, 511, 512, 513, 5459, 5460):
             dims = {"rows": rows, "cols": cols}
-            assert made is None or meets(made, dims) == bool(evaluate(constraint, {**dims, **values}))
+            assert remaining is None or meets(remaining, dims) == bool(evaluate(constraint, {**dims, **values}))
 
 
 def test_an_arm_has_the_choice_as_its_default_and_says_where_it_is_right() -> None:
     arms = dict((tuple(choice.values()), text) for choice, text in narrowed(prepare(PLAN, TASK)))
     assert arms.keys() == {(2, 1), (4, 1)}, "one that all shapes allow is the tuner's; one that none allows is nobody's"
-    made = prepare(arms[4, 1], TASK)
-    assert made.refusal is None
-    assert (made.requires, made.tunables["VEC"]) == ("cols % 4 == 0", 4)
-    assert {case.dims["cols"] % 4 for case in made.task.benchmarks} == {0}
-    assert list(narrowed(made)) == [], "of an arm no arm is made"
+    prepared = prepare(arms[4, 1], TASK)
+    assert prepared.refusal is None
+    assert (prepared.requires, prepared.tunables["VEC"]) == ("cols % 4 == 0", 4)
+    assert {case.dims["cols"] % 4 for case in prepared.task.benchmarks} == {0}
+    assert list(narrowed(prepared)) == [], "of an arm no arm is made"

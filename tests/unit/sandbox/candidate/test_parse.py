@@ -165,7 +165,7 @@ def kernel(name: str = "sums", **more: object) -> KernelMetadata:
         KernelArgument(False, 24, 8),
         KernelArgument(False, 32, 4),
     )
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "name": name,
         "symbol": f"_Z4{name}",
         "args": args,
@@ -176,4 +176,4 @@ def kernel(name: str = "sums", **more: object) -> KernelMetadata:
         "scratch_bytes": 0,
         "max_block": 1024,
     }
-    return KernelMetadata(**{**given, **more})  # type: ignore[arg-type]
+    return KernelMetadata(**{**fields, **more})  # type: ignore[arg-type]

@@ -35,21 +35,21 @@ def name(value: Task | Path) -> str:
 
 @pytest.fixture(scope="module")
 def compiler() -> Iterator[GpuCompiler]:
-    made = GpuCompiler(load_target("h200"), COMPILED, workers=2)
+    gpu_compiler = GpuCompiler(load_target("h200"), COMPILED, workers=2)
     try:
-        assert made.version
+        assert gpu_compiler.version
     except ToolchainError as error:
         pytest.skip(str(error))
-    yield made
-    made.close()
+    yield gpu_compiler
+    gpu_compiler.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("task", "path"), CHOICES, ids=name)
 def test_the_first_and_the_last_choice_of_every_seed_compile(task: Task, path: Path, compiler: GpuCompiler) -> None:
     candidate = parse(path.read_text(encoding="utf-8"))
-    every = choices(candidate, task)
-    for chosen in dict.fromkeys(tuple(sorted(c.items())) for c in (every[0], every[-1])):
+    all_choices = choices(candidate, task)
+    for chosen in dict.fromkeys(tuple(sorted(c.items())) for c in (all_choices[0], all_choices[-1])):
         build = compiler.compile(candidate, dict(chosen))
         assert build.findings == (), build.diagnostics
         assert build.check_arguments(resolve(candidate, task, task.benchmarks[0], dict(chosen))) == ()
@@ -59,10 +59,10 @@ def test_the_first_and_the_last_choice_of_every_seed_compile(task: Task, path: P
 @pytest.mark.parametrize(("task", "path"), PLAIN, ids=name)
 def test_every_change_that_the_playbook_offers_compiles(task: Task, path: Path, compiler: GpuCompiler) -> None:
     source = path.read_text(encoding="utf-8")
-    taken = frozenset({spec.name for spec in (*task.inputs, *task.outputs)} | set(task.tests[0].dims))
-    handles = {h.split(":")[0]: h for h in moves.offers(read(source), "sm_90a", taken)}
+    names = frozenset({spec.name for spec in (*task.inputs, *task.outputs)} | set(task.tests[0].dims))
+    handles = {h.split(":")[0]: h for h in moves.offers(read(source), "sm_90a", names)}
     assert {"launch_bounds", "nontemporal"} & set(handles)
     for handle in handles.values():
-        candidate = parse(moves.apply(source, handle, "sm_90a", taken))
+        candidate = parse(moves.apply(source, handle, "sm_90a", names))
         build = compiler.compile(candidate, candidate.defaults())
         assert build.findings == (), (handle, build.diagnostics)

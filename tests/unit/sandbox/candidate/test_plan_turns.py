@@ -15,8 +15,8 @@ def launch(kernel: str, *loops: Loop, when: str = "") -> Launch:
 
 def test_launches_of_one_loop_alternate_and_inner_loops_end_before_what_follows() -> None:
     plan = [launch("a"), launch("b", OUTER, INNER), launch("c", OUTER, when="i % 2 == 0"), launch("d")]
-    found = [(x.kernel, names.get("i"), names.get("j")) for x, names in turns(plan, {"n": 2})]
-    assert found == [("a", None, None), ("b", 0, 0), ("c", 0, None), ("b", 1, 1), ("b", 1, 0), ("d", None, None)]
+    order = [(x.kernel, names.get("i"), names.get("j")) for x, names in turns(plan, {"n": 2})]
+    assert order == [("a", None, None), ("b", 0, 0), ("c", 0, None), ("b", 1, 1), ("b", 1, 0), ("d", None, None)]
 
 
 def test_a_loop_that_never_ends_is_refused() -> None:

@@ -31,8 +31,8 @@ m __as\u006d__ x<::y> <:0:> <::> a<=>b ...
 
 
 def test_every_form_is_one_token() -> None:
-    found = [token.text for token in scan(TEXT) if token.kind != "end"]
-    assert found == [
+    texts = [token.text for token in scan(TEXT) if token.kind != "end"]
+    assert texts == [
         *("#", "include", "<a//b>", "#", "define", "A", "1'000", "+", "0x1p-3'f"),
         *('R"x(a\n# 1 "f"\n)x"_s', 'u8R"(q\\\n)"', "L'a\\''", '"a\\"b"_sv', "asm", "__asm__"),
         *("x", "<", "::", "y", ">", "[", "0", "]", "[", "]", "a", "<=>", "b", "..."),
@@ -116,10 +116,10 @@ def test_random_texts_are_covered_without_gaps() -> None:
     )
     for _ in range(2000):
         text = "".join(rng.choices(parts, k=rng.randrange(60)))
-        at = 0
+        offset = 0
         for token in scan(text):
-            assert at <= token.start < token.end <= len(text)
-            at = token.end
+            assert offset <= token.start < token.end <= len(text)
+            offset = token.end
 
 
 def test_clang_sees_the_same_tokens(tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_clang_sees_the_same_tokens(tmp_path: Path) -> None:
         options = ("-x", "c++", "-std=c++20", "-fsyntax-only", "-Xclang", "-dump-raw-tokens", f"{number}.cpp")
         argv = tools.command("clang", *options)
         limits = ProcessLimits()
-        said = run(argv, cwd=tmp_path, env=tools.environment(), timeout_s=60, limits=limits, output_cap=64 << 20)
+        completed = run(argv, cwd=tmp_path, env=tools.environment(), timeout_s=60, limits=limits, output_cap=64 << 20)
         theirs = [
             (int(row[3]), int(row[4]))
-            for row in _RAW.finditer(said.stderr)
+            for row in _RAW.finditer(completed.stderr)
             if row[1] not in ("comment", "eof") and not (row[1] == "unknown" and row[2].isspace())
         ]
-        starts = [0, *(at + 1 for at, character in enumerate(plain) if character == "\n")]
+        starts = [0, *(offset + 1 for offset, character in enumerate(plain) if character == "\n")]
         ours = [(token.line, token.start - starts[token.line - 1] + 1) for token in scan(plain) if token.kind != "end"]
         assert ours == theirs and ours

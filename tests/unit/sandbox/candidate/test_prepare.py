@@ -33,21 +33,21 @@ def task() -> Task:
 
 
 def test_every_listed_case_is_in_numbers_and_no_case_twice(task: Task) -> None:
-    made = prepare(SOURCE, task)
+    prepared = prepare(SOURCE, task)
     cases = (*task.tests, *task.benchmarks)
-    assert made.refusal is None and made.tunables == {"BLOCK": 64, "STEP": 1}
-    assert made.plans == tuple(resolve(made.candidate, task, case, made.tunables) for case in cases)
-    assert all(made.plan(case) is plan for case, plan in zip(cases, made.plans, strict=True))
+    assert prepared.refusal is None and prepared.tunables == {"BLOCK": 64, "STEP": 1}
+    assert prepared.plans == tuple(resolve(prepared.candidate, task, case, prepared.tunables) for case in cases)
+    assert all(prepared.plan(case) is plan for case, plan in zip(cases, prepared.plans, strict=True))
     other = Case("another", {**cases[0].dims, "rows": 999}, 1)
-    assert made.plan(other) is made.plan(other) and made.plan(other).launches[0].grid[0] == 16
+    assert prepared.plan(other) is prepared.plan(other) and prepared.plan(other).launches[0].grid[0] == 16
 
 
 def test_a_choice_has_plans_of_its_own_and_shares_what_is_known(task: Task) -> None:
-    made = prepare(SOURCE, task)
-    wide = made.choose({"BLOCK": 256})
-    assert wide.tunables == {"BLOCK": 256, "STEP": 1} and wide.id == made.id
-    assert wide.plans[0].launches[0].block == (256, 1, 1) != made.plans[0].launches[0].block
-    assert made.choose({}) is made and wide.choose({}).plans[0] is made.plans[0]
+    prepared = prepare(SOURCE, task)
+    wide = prepared.choose({"BLOCK": 256})
+    assert wide.tunables == {"BLOCK": 256, "STEP": 1} and wide.id == prepared.id
+    assert wide.plans[0].launches[0].block == (256, 1, 1) != prepared.plans[0].launches[0].block
+    assert prepared.choose({}) is prepared and wide.choose({}).plans[0] is prepared.plans[0]
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_a_choice_has_plans_of_its_own_and_shares_what_is_known(task: Task) -> N
 def test_a_choice_that_cannot_be_is_refused_and_another_one_is_not(
     task: Task, choice: dict[str, int], words: str
 ) -> None:
-    made = prepare(SOURCE, task).choose(choice)
-    assert made.refusal is not None and made.refusal.stage == "parse" and made.plans == ()
-    assert words in made.refusal.findings[0].message
-    assert made.choose({"BLOCK": 128}).refusal is None
+    chosen = prepare(SOURCE, task).choose(choice)
+    assert chosen.refusal is not None and chosen.refusal.stage == "parse" and chosen.plans == ()
+    assert words in chosen.refusal.findings[0].message
+    assert chosen.choose({"BLOCK": 128}).refusal is None
 
 
 @pytest.mark.parametrize("choice", [{"BLOCK": 128, "STEP": 2}, {"BLOCK": 256}, {"STEP": 2}, {}])
@@ -68,14 +68,14 @@ def test_the_tuned_file_is_the_one_a_reader_of_its_text_would_get(task: Task, ch
     tuned = prepare(SOURCE, task).tuned(choice)
     assert tuned.candidate == parse(tuned.source)
     assert tuned.tunables == {**parse(SOURCE).defaults(), **choice} == parse(tuned.source).defaults()
-    again = prepare(tuned.source, task)
-    assert (again.id, again.plans) == (tuned.id, tuned.plans)
+    reread = prepare(tuned.source, task)
+    assert (reread.id, reread.plans) == (tuned.id, tuned.plans)
 
 
 @pytest.mark.parametrize("form", ["tunables = {{ BLOCK = [64, 128] }}\n", "[tunables]\nBLOCK = [\n 64,\n 128]\n"])
 def test_a_list_that_is_written_in_another_way_is_tuned_truly(task: Task, form: str) -> None:
-    head, _, rest = SOURCE.partition("[tunables]")
-    constraints = rest[rest.index("+++*/") :]
+    head, _, tail = SOURCE.partition("[tunables]")
+    constraints = tail[tail.index("+++*/") :]
     text = form.format()
     plan = head.replace("/*+++\n", "/*+++\n" + text) + constraints if text[0] == "t" else head + text + constraints
     tuned = prepare(plan, task).tuned({"BLOCK": 128})
@@ -88,17 +88,17 @@ def test_a_list_that_is_written_in_another_way_is_tuned_truly(task: Task, form: 
     [("", "A.2"), ("int x;\n", "A.2"), (SOURCE.replace('"x", "y"', '"x", "z"'), "A.1"), ("\ud800", "A.2")],
 )
 def test_a_file_that_cannot_be_judged_says_why_whatever_its_tunables(task: Task, text: str, code: str) -> None:
-    made = prepare(text, task)
-    assert made.refusal is not None and (made.refusal.stage, made.refusal.code) == ("parse", code)
-    again = made.choose({"BLOCK": 128})
-    assert again.refusal == made.refusal and again.tunables["BLOCK"] == 128
-    assert len({prepare(text, task).id, made.id}) == 1
+    prepared = prepare(text, task)
+    assert prepared.refusal is not None and (prepared.refusal.stage, prepared.refusal.code) == ("parse", code)
+    chosen = prepared.choose({"BLOCK": 128})
+    assert chosen.refusal == prepared.refusal and chosen.tunables["BLOCK"] == 128
+    assert len({prepare(text, task).id, prepared.id}) == 1
 
 
 def test_no_case_is_resolved_that_nobody_can_launch(task: Task) -> None:
-    made = prepare(SOURCE.replace('"ceil_div(rows, BLOCK)"', '"rows - 7"'), task)
+    prepared = prepare(SOURCE.replace('"ceil_div(rows, BLOCK)"', '"rows - 7"'), task)
     with pytest.raises(PlanError):
-        made.plan(Case("small", {"rows": 7, "cols": 7}, 1))
+        prepared.plan(Case("small", {"rows": 7, "cols": 7}, 1))
 
 
 class Counting:

@@ -26,18 +26,18 @@ __global__ void k(const float* x, float* y, int rows, int cols, float eps, int g
 
 def prepared(plan: str = PLAN, body: str = BODY) -> Prepared:
     task = a_task()
-    made = prepare(source(plan, body), a_task(benchmarks=task.tests))
-    assert made.refusal is None
-    return made
+    prepared_kernel = prepare(source(plan, body), a_task(benchmarks=task.tests))
+    assert prepared_kernel.refusal is None
+    return prepared_kernel
 
 
 def test_sizes_of_launches_and_sides_of_constraints_count_where_they_depend_on_two_tunables() -> None:
     candidate = prepared()
     rows = quantities(candidate)
     assert len(rows) == len(candidate.choices)
-    wanted = {tuple(float(64 * c["ROWS"] * c["WIDE"]) for c in candidate.choices)}
-    wanted.add(tuple(float(c["ROWS"] + c["WIDE"]) for c in candidate.choices))
-    assert set(zip(*rows, strict=True)) == wanted
+    expected = {tuple(float(64 * c["ROWS"] * c["WIDE"]) for c in candidate.choices)}
+    expected.add(tuple(float(c["ROWS"] + c["WIDE"]) for c in candidate.choices))
+    assert set(zip(*rows, strict=True)) == expected
 
 
 def test_a_file_whose_sizes_follow_from_one_tunable_each_has_none() -> None:

@@ -68,6 +68,6 @@ def test_choices_keep_the_default_first_and_obey_the_constraints_on_every_case()
 
 def test_choices_are_capped() -> None:
     many = "\n".join(f"T{i} = [0, 1, 2, 3]" for i in range(12))
-    found = choices(parse(source(PLAN.replace("ROWS = [4, 1, 2, 8]", f"ROWS = [4]\n{many}"))), a_task())
-    assert len(found) == 4096
-    assert set(found[0].values()) == {0, 4}
+    listed = choices(parse(source(PLAN.replace("ROWS = [4, 1, 2, 8]", f"ROWS = [4]\n{many}"))), a_task())
+    assert len(listed) == 4096
+    assert set(listed[0].values()) == {0, 4}

@@ -29,17 +29,17 @@ class Asked:
             return Timing(time)
         return Timing(time, time * (1 - self.spread), time * (1 + self.spread))
 
-    def until(self, wanted: Callable[[Choice], bool]) -> int:
+    def until(self, is_hit: Callable[[Choice], bool]) -> int:
         """The number of estimates until the first choice of this kind."""
-        return next((n for n, choice in enumerate(self.seen, 1) if wanted(choice)), 10**6)
+        return next((n for n, choice in enumerate(self.seen, 1) if is_hit(choice)), 10**6)
 
 
 def searched(time: Time, limit: int = 60, seed: int = 1, spread: float = 0.0, **more: object) -> tuple[Search, Asked]:
     choices = more.pop("choices", GRID)
-    asked = Asked(time, spread)
-    search = Search(choices, asked, limit, seed, **more)  # type: ignore[arg-type]
+    timer = Asked(time, spread)
+    search = Search(choices, timer, limit, seed, **more)  # type: ignore[arg-type]
     search.run()
-    return search, asked
+    return search, timer
 
 
 def best(search: Search) -> Mapping[str, int]:
@@ -58,11 +58,11 @@ def joint(choice: Choice) -> float:
 @pytest.mark.parametrize("limit", [1, 3, 5, 24, 300])
 @pytest.mark.parametrize("time", [additive, joint, lambda c: 1.0, lambda c: None], ids=["sum", "product", "flat", "no"])
 def test_nothing_is_estimated_twice_the_default_comes_first_and_the_limit_holds(limit: int, time: Time) -> None:
-    asked = searched(time, limit)[1]
-    counted = Counter(tuple(choice.values()) for choice in asked.seen)
+    timer = searched(time, limit)[1]
+    counted = Counter(tuple(choice.values()) for choice in timer.seen)
     assert max(counted.values()) == 1
-    assert asked.seen[0] == GRID[0]
-    assert len(asked.seen) <= min(limit, len(GRID))
+    assert timer.seen[0] == GRID[0]
+    assert len(timer.seen) <= min(limit, len(GRID))
 
 
 @pytest.mark.slow
@@ -73,8 +73,8 @@ def test_a_planted_best_is_found_in_far_fewer_estimates_than_chance_needs(time: 
     by_chance = (len(GRID) + 1) / (len(good) + 1)
     needed = []
     for seed in range(4):
-        search, asked = searched(time, 60, seed)
-        needed.append(asked.until(lambda choice: (time(choice) or 0.0) <= 1.05 * fastest))
+        search, timer = searched(time, 60, seed)
+        needed.append(timer.until(lambda choice: (time(choice) or 0.0) <= 1.05 * fastest))
         assert (time(best(search)) or 0.0) <= 1.05 * fastest
     assert statistics.mean(needed) <= min(bound, by_chance)
 
@@ -83,32 +83,32 @@ def test_a_planted_best_is_found_in_far_fewer_estimates_than_chance_needs(time: 
 def test_a_needle_that_nothing_points_to_is_found_by_a_thorough_search_alone() -> None:
     needle = {"X": 32, "Y": 1, "Z": 16}
     few = [c for c in GRID if c["X"] >= 16]
-    search, asked = searched(lambda c: 1.0 if c == needle else 10.0, len(few), choices=few, is_thorough=True)
-    assert len(asked.seen) == len(few)
+    search, timer = searched(lambda c: 1.0 if c == needle else 10.0, len(few), choices=few, is_thorough=True)
+    assert len(timer.seen) == len(few)
     assert best(search) == needle
     assert len(searched(lambda c: 10.0, len(few), choices=few)[1].seen) < 40, "a flat space is given up"
 
 
 def test_one_choice_and_two_choices_end_at_once() -> None:
     assert len(searched(additive, choices=GRID[:1])[1].seen) == 1
-    search, asked = searched(additive, choices=GRID[:2])
-    assert len(asked.seen) == 2
+    search, timer = searched(additive, choices=GRID[:2])
+    assert len(timer.seen) == 2
     assert best(search) == GRID[0]
 
 
 def test_the_same_seed_asks_for_the_same_and_another_one_does_not() -> None:
-    once, again = searched(joint, seed=3)[1], searched(joint, seed=3)[1]
-    assert once.seen == again.seen
+    once, repeated = searched(joint, seed=3)[1], searched(joint, seed=3)[1]
+    assert once.seen == repeated.seen
     assert once.seen != searched(joint, seed=4)[1].seen
 
 
 def test_it_starts_at_the_default_and_at_the_parents_choice() -> None:
-    asked = Asked(additive)
-    Search(GRID, asked, 2, 1).run([{"X": 8, "Y": 16, "W": 3}])
-    assert asked.seen == [GRID[0], {"X": 8, "Y": 16, "Z": 4}]
-    asked = Asked(additive)
-    Search(GRID, asked, 9, 1).run([GRID[0], GRID[0]])
-    assert asked.seen.count(GRID[0]) == 1
+    timer = Asked(additive)
+    Search(GRID, timer, 2, 1).run([{"X": 8, "Y": 16, "W": 3}])
+    assert timer.seen == [GRID[0], {"X": 8, "Y": 16, "Z": 4}]
+    timer = Asked(additive)
+    Search(GRID, timer, 9, 1).run([GRID[0], GRID[0]])
+    assert timer.seen.count(GRID[0]) == 1
 
 
 def test_where_the_compiler_refuses_95_of_100_the_search_learns_where_it_does_not() -> None:
@@ -121,11 +121,11 @@ def test_where_the_compiler_refuses_95_of_100_the_search_learns_where_it_does_no
     for time, chance in ((narrow, 0.3), (rare, 0.06)):
         share = sum(time(choice) is not None for choice in GRID) / len(GRID)
         assert share < chance
-        search, asked = searched(time, 40)
-        timed = sum(time(choice) is not None for choice in asked.seen) / len(asked.seen)
+        search, timer = searched(time, 40)
+        timed = sum(time(choice) is not None for choice in timer.seen) / len(timer.seen)
         assert timed > 1.5 * share
-        assert all(time(search.choices[place]) is not None for place in search.ranked())
-        fastest = min(found for choice in GRID if (found := time(choice)) is not None)
+        assert all(time(search.choices[index]) is not None for index in search.ranked())
+        fastest = min(time_us for choice in GRID if (time_us := time(choice)) is not None)
         assert (time(best(search)) or 0.0) <= 1.25 * fastest
 
 
@@ -133,34 +133,34 @@ def test_ties_are_won_by_the_choice_closest_to_the_default() -> None:
     def plateau(choice: Choice) -> float:
         return 5.0 if choice["X"] == 16 else 9.0
 
-    search, asked = searched(plateau)
-    changes = [sum(choice[name] != 4 for name in "XYZ") for choice in asked.seen if plateau(choice) == 5.0]
+    search, timer = searched(plateau)
+    changes = [sum(choice[name] != 4 for name in "XYZ") for choice in timer.seen if plateau(choice) == 5.0]
     assert sum(best(search)[name] != 4 for name in "XYZ") == min(changes)
 
 
 def test_a_tunable_that_never_mattered_is_varied_alone_at_two_places_and_costs_little() -> None:
-    search, asked = searched(lambda c: 10.0 + abs(c["X"] - 16) + 3 * abs(c["Y"] - 2), 60)
+    search, timer = searched(lambda c: 10.0 + abs(c["X"] - 16) + 3 * abs(c["Y"] - 2), 60)
     alone = [
-        (one, other)
-        for n, one in enumerate(asked.seen)
-        for other in asked.seen[:n]
-        if [name for name in "XYZ" if one[name] != other[name]] == ["Z"]
+        (choice, other)
+        for n, choice in enumerate(timer.seen)
+        for other in timer.seen[:n]
+        if [name for name in "XYZ" if choice[name] != other[name]] == ["Z"]
     ]
     assert len({(pair[0]["X"], pair[0]["Y"]) for pair in alone}) >= 2
     assert best(search)["Z"] == GRID[0]["Z"], "its value stays the default's"
-    assert len(asked.seen) < 40
+    assert len(timer.seen) < 40
 
 
 def test_a_tunable_that_nothing_reads_keeps_its_default_but_for_a_look() -> None:
-    asked = searched(additive, 60, unused=frozenset("Z"))[1]
-    assert 1 <= sum(choice["Z"] != 4 for choice in asked.seen) <= 2
+    timer = searched(additive, 60, unused=frozenset("Z"))[1]
+    assert 1 <= sum(choice["Z"] != 4 for choice in timer.seen) <= 2
     only = searched(lambda c: 1.0, choices=[{"Z": z} for z in VALUES], unused=frozenset("Z"))[1]
     assert len(only.seen) == 2
 
 
 def test_it_stops_when_nothing_more_is_expected_and_a_thorough_one_does_not() -> None:
-    asked = searched(additive, 200)[1]
-    assert LEAST <= len(asked.seen) < 60
+    timer = searched(additive, 200)[1]
+    assert LEAST <= len(timer.seen) < 60
     assert len(searched(additive, 60, is_thorough=True)[1].seen) == 60
 
 
@@ -186,13 +186,15 @@ def test_a_gain_counts_from_the_least_gain_on_and_beyond_the_intervals() -> None
 
 @pytest.mark.long
 def test_what_follows_from_several_tunables_helps() -> None:
-    def whole(choice: Choice) -> float:
+    def product_of_three(choice: Choice) -> float:
         size = choice["X"] * choice["Y"] * choice["Z"]
         return 10.0 * max(size / 2048, 2048 / size)
 
     def needed(quantities: list[list[float]]) -> float:
-        runs = [searched(whole, 16, seed, quantities=quantities)[1] for seed in range(40)]  # all find it within 12
-        return statistics.mean(run.until(lambda choice: whole(choice) == 10.0) for run in runs)
+        runs = [
+            searched(product_of_three, 16, seed, quantities=quantities)[1] for seed in range(40)
+        ]  # all find it within 12
+        return statistics.mean(run.until(lambda choice: product_of_three(choice) == 10.0) for run in runs)
 
     assert needed([[float(c["X"] * c["Y"] * c["Z"])] for c in GRID]) < needed([])
 

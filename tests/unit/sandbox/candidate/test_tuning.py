@@ -15,10 +15,10 @@ def bowl(choice: Mapping[str, int]) -> Timing:
 
 
 def test_the_finalists_are_the_best_estimates_and_the_default_has_the_last_word() -> None:
-    found = finalists(GRID, Tuning((), 200, 1), bowl)
-    assert len(found) == FINALISTS + 1
-    assert (found[0], found[-1]) == (BEST, GRID[0])
-    times = [bowl(choice).time_us for choice in found]
+    chosen = finalists(GRID, Tuning((), 200, 1), bowl)
+    assert len(chosen) == FINALISTS + 1
+    assert (chosen[0], chosen[-1]) == (BEST, GRID[0])
+    times = [bowl(choice).time_us for choice in chosen]
     assert times == sorted(times, key=float)  # type: ignore[arg-type]
     assert finalists(GRID, Tuning((), 200, 1), lambda c: Timing(0.5) if c == GRID[0] else bowl(c)) == [GRID[0]]
     assert finalists(GRID, Tuning((), 200, 1), lambda c: Timing(None)) == [GRID[0]]

@@ -22,7 +22,7 @@ def swept(source: str, secret: int) -> list[SweptCase]:
 def test_each_candidate_and_each_process_has_a_sweep_of_its_own() -> None:
     assert swept(SOURCE, 7) == swept(SOURCE, 7)
     mine, other_process, other_source = swept(SOURCE, 7), swept(SOURCE, 8), swept(SOURCE + "// more\n", 7)
-    seeds = [{one.case.seed for one in cases} for cases in (mine, other_process, other_source)]
+    seeds = [{member.case.seed for member in cases} for cases in (mine, other_process, other_source)]
     assert not seeds[0] & seeds[1] and not seeds[0] & seeds[2] and not seeds[1] & seeds[2]
 
 
@@ -35,8 +35,8 @@ def test_tunables_are_part_of_the_secret() -> None:
 
 def test_a_secret_says_nothing_of_the_one_it_comes_from() -> None:
     prepared = prepare(SOURCE, TASK)
-    found = {candidate_secret(prepared, secret) for secret in range(64)}
-    assert len(found) == 64 and all(1 << 80 < one < 1 << 128 for one in found)
+    secrets = {candidate_secret(prepared, secret) for secret in range(64)}
+    assert len(secrets) == 64 and all(1 << 80 < derived < 1 << 128 for derived in secrets)
 
 
 def test_no_shape_is_derived_twice() -> None:

@@ -37,68 +37,70 @@ def swept(count: int) -> list[SweptCase]:
 
 
 def test_every_case_has_its_launches_on_its_own_buffers() -> None:
-    wanted = swept(20)
-    made = make_batch(wanted, candidate(), InputFamilies(TASK))
-    call = decode(made.call.encode(), (BatchCall,))
-    assert made.rows == tuple(wanted) and made.refused is None
+    drawn = swept(20)
+    batch = make_batch(drawn, candidate(), InputFamilies(TASK))
+    call = decode(batch.call.encode(), (BatchCall,))
+    assert batch.rows == tuple(drawn) and batch.refused is None
     assert len(call.launches) == 20 and {launch.symbol for launch in call.launches} == {"_Z10layer_norm"}
     for number, launch in enumerate(call.launches):
         buffers = [argument.buffer for argument in launch.args if argument.buffer]
         assert buffers == [f"{number}:{name}" for name in ("x", "w", "b", "y")]
-        rows, cols = wanted[number].case.dims.values()
+        rows, cols = drawn[number].case.dims.values()
         assert call.layout[f"{number}:y"].nbytes == 4 * rows * cols
-    ends = [place.offset + place.nbytes for place in call.layout.places]
-    starts = [place.offset for place in call.layout.places[1:]]
+    ends = [buffer.offset + buffer.nbytes for buffer in call.layout.places]
+    starts = [buffer.offset for buffer in call.layout.places[1:]]
     assert all(start - end >= ZONE for start, end in zip(starts, ends, strict=False))
     assert call.outputs == tuple(f"{number}:y" for number in range(20))
-    made.close()
+    batch.close()
 
 
 def test_inputs_and_answers_lie_where_they_are_looked_for() -> None:
-    wanted, families = swept(12), InputFamilies(TASK)
-    made = make_batch(wanted, candidate(), families)
-    data, answers = np.frombuffer(os.pread(made.inputs, 1 << 26, 0), np.uint8), made.answers
-    made.close()
-    half, at, place = len(data) // 2, 0, 0
+    drawn, families = swept(12), InputFamilies(TASK)
+    batch = make_batch(drawn, candidate(), families)
+    data, answers = np.frombuffer(os.pread(batch.inputs, 1 << 26, 0), np.uint8), batch.answers
+    batch.close()
+    half, offset, element = len(data) // 2, 0, 0
     assert np.array_equal(data[:half], data[half:])
-    count = sum(made.elements[0])
+    count = sum(batch.elements[0])
     assert len(answers) == 2 * count
-    for number, row in enumerate(wanted):
+    for number, row in enumerate(drawn):
         inputs = families.typed(row.case, row.family)
         for spec in TASK.inputs:
             size = inputs[spec.name].nbytes
-            assert np.array_equal(data[at : at + size], inputs[spec.name].ravel().view(np.uint8))
-            at += size
+            assert np.array_equal(data[offset : offset + size], inputs[spec.name].ravel().view(np.uint8))
+            offset += size
         reference, baseline = TASK.expected(inputs, row.case)
-        size = made.elements[0][number]
-        assert np.array_equal(answers[place : place + size], reference["y"].ravel())
-        assert np.array_equal(answers[count + place : count + place + size], baseline["y"].ravel().astype(float))
-        outputs = np.arange(4 * count, dtype=np.uint32).view(np.uint8)[: output_bytes(TASK, made)]
-        assert np.array_equal(outputs_of(TASK, made, outputs, number)["y"], outputs[4 * place : 4 * (place + size)])
-        place += size
-    assert at == half
+        size = batch.elements[0][number]
+        assert np.array_equal(answers[element : element + size], reference["y"].ravel())
+        assert np.array_equal(answers[count + element : count + element + size], baseline["y"].ravel().astype(float))
+        outputs = np.arange(4 * count, dtype=np.uint32).view(np.uint8)[: output_bytes(TASK, batch)]
+        assert np.array_equal(
+            outputs_of(TASK, batch, outputs, number)["y"], outputs[4 * element : 4 * (element + size)]
+        )
+        element += size
+    assert offset == half
 
 
 def test_a_case_whose_plan_cannot_be_launched_ends_the_batch() -> None:
     wide = candidate().prepared.source.replace("block = [64]", 'block = ["64 + cols"]', 1)
-    wanted = sorted(swept(40), key=lambda one: one.case.dims["cols"])
-    assert wanted[-1].case.dims["cols"] > 1024
+    drawn = sorted(swept(40), key=lambda swept_case: swept_case.case.dims["cols"])
+    assert drawn[-1].case.dims["cols"] > 1024
     task = replace(TASK, tests=TASK.tests[1:2], benchmarks=TASK.tests[1:2])
-    made = make_batch(wanted, candidate(task, wide), InputFamilies(TASK))
-    made.close()
-    assert made.refused is not None and made.refused == wanted[len(made.rows)]
-    assert made.refused.case.dims["cols"] > 1024 - 64
+    batch = make_batch(drawn, candidate(task, wide), InputFamilies(TASK))
+    batch.close()
+    assert batch.refused is not None and batch.refused == drawn[len(batch.rows)]
+    assert batch.refused.case.dims["cols"] > 1024 - 64
 
 
 def test_a_batch_ends_where_its_buffers_are_too_many() -> None:
-    whole = make_batch(swept(60), candidate(), InputFamilies(TASK))
+    full = make_batch(swept(60), candidate(), InputFamilies(TASK))
     part = make_batch(swept(60), candidate(), InputFamilies(TASK), 200_000)
-    assert 0 < len(part.rows) < len(whole.rows) and part.refused is None
-    for made in (whole, part):
-        made.close()
+    assert 0 < len(part.rows) < len(full.rows) and part.refused is None
+    for batch in (full, part):
+        batch.close()
 
 
 def test_nothing_asked_for_is_an_empty_batch(tmp_path: Path) -> None:
-    made = make_batch([], candidate(), InputFamilies(TASK, tmp_path))
-    assert isinstance(made, Batch) and made.rows == () and made.answers.size == 0
-    made.close()
+    batch = make_batch([], candidate(), InputFamilies(TASK, tmp_path))
+    assert isinstance(batch, Batch) and batch.rows == () and batch.answers.size == 0
+    batch.close()

@@ -32,7 +32,7 @@ REQUEST = SweepRequest(
 )
 
 
-def here() -> SweepBatches:
+def local_batches() -> SweepBatches:
     families = InputFamilies(TASK)
     return SweepBatches(BatchCandidate(PREPARED, (), TARGET), families, candidate_secret(PREPARED, 3), FIRST)
 
@@ -42,18 +42,18 @@ def test_another_process_makes_the_same_batches() -> None:
     thread = threading.Thread(target=main, args=(os.dup(theirs.fileno()),))
     thread.start()
     theirs.close()
-    channel, own = ChildChannel(ours, takes_files=True), here()
+    channel, local = ChildChannel(ours, takes_files=True), local_batches()
     channel.send(REQUEST)
     assert channel.receive((SweepReply,), 60)[0].is_known
     for number in (0, 2):
         channel.send(MakeRequest(number, 16))
         reply, files = channel.receive((MadeReply,), 60)
-        made = own.make(number, 16)
-        assert made is not None
-        assert (reply.rows, reply.call, reply.elements, reply.refused) == (made.rows, made.call, made.elements, None)
-        assert np.array_equal(view(files[0]), view(made.inputs))
-        assert np.array_equal(view(files[1]).view(np.float64), made.answers, equal_nan=True)
-        for handle in (*files, made.inputs):
+        batch = local.make(number, 16)
+        assert batch is not None
+        assert (reply.rows, reply.call, reply.elements, reply.refused) == (batch.rows, batch.call, batch.elements, None)
+        assert np.array_equal(view(files[0]), view(batch.inputs))
+        assert np.array_equal(view(files[1]).view(np.float64), batch.answers, equal_nan=True)
+        for handle in (*files, batch.inputs):
             os.close(handle)
     channel.close()
     thread.join(10)
@@ -61,12 +61,12 @@ def test_another_process_makes_the_same_batches() -> None:
 
 
 def test_the_first_batch_has_every_family_and_the_others_the_sweep() -> None:
-    own = here()
-    first, later = own.make(0, 8), own.make(1, 8)
+    local = local_batches()
+    first, later = local.make(0, 8), local.make(1, 8)
     assert first is not None and later is not None
     assert [row.family for row in first.rows] == list(InputFamilies(TASK).names)
     assert {row.case.name for row in first.rows} == {FIRST.name} and len(later.rows) > 4
-    assert own.make(1 << 20, 8) is None
+    assert local.make(1 << 20, 8) is None
     first.close()
     later.close()
 

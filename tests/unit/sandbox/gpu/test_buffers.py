@@ -47,8 +47,8 @@ def candidate() -> Candidate:
     return Candidate(hashlib.sha256(SCALAR_SOURCE.encode()).hexdigest(), SCALAR_SOURCE, Plan(LAUNCHES))
 
 
-def plan_of(name: str, value: float, given: str = "") -> ResolvedPlan:
-    arguments = (BufferArg("out"), ScalarArg(given or name, value))
+def plan_of(name: str, value: float, dtype: str = "") -> ResolvedPlan:
+    arguments = (BufferArg("out"), ScalarArg(dtype or name, value))
     return ResolvedPlan((ResolvedLaunch(f"bits_{name}", (1, 1, 1), (1, 1, 1), 0, arguments),), {})
 
 
@@ -82,8 +82,8 @@ def test_every_type_of_a_task_can_be_given_to_a_kernel() -> None:
 def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(
     device: Device, builds: Mapping[str, DeviceBuild], name: str
 ) -> None:
-    build, made = builds["scalars"], lab().build(candidate(), {})
-    assert build.findings == () and isinstance(made, LabProgram), (build.diagnostics, made)
+    build, lab_build = builds["scalars"], lab().build(candidate(), {})
+    assert build.findings == () and isinstance(lab_build, LabProgram), (build.diagnostics, lab_build)
     assert build.check_arguments(plan_of(name, 1.0)) == ()
     wrong = build.check_arguments(plan_of(name, 1.0, "f32"))
     assert [f.kind for f in wrong] == ["over_limit"], "the sizes of the image's parameters are checked against it"
@@ -93,12 +93,12 @@ def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(
         out.fill(0xFFFFFFFF)
         kernel.launch((1, 1, 1), (1, 1, 1), 0, [out, SCALARS[name](value)])
         assert out.read(np.uint32, (1,))[0] == expected, value
-        seen = lab().execute(
+        execution = lab().execute(
             ExecutionRequest(
-                made, plan_of(name, value), [Buffer("out", np.zeros(1, np.uint32), "output")], deadline_s=10
+                lab_build, plan_of(name, value), [Buffer("out", np.zeros(1, np.uint32), "output")], deadline_s=10
             )
         )
-        assert seen.findings == () and seen.outputs["out"].view(np.uint32)[0] == expected, value
+        assert execution.findings == () and execution.outputs["out"].view(np.uint32)[0] == expected, value
     out.free()
 
 
@@ -111,11 +111,12 @@ def bind_request(sets: int, *spaces: int) -> BindRequest:
 def test_what_a_case_needs_is_what_it_takes(
     device: Device, builds: Mapping[str, DeviceBuild], spaces: tuple[int, ...]
 ) -> None:
-    own = Trusted(device, builds["trusted"].image, {"units": 1})
+    trusted = Trusted(device, builds["trusted"].image, {"units": 1})
     before = device.free_bytes()
-    buffers = CaseBuffers(device, own, bind_request(3, *spaces), np.zeros(2000, np.uint8))
-    taken, need = before - device.free_bytes(), need_of(bind_request(3, *spaces))
-    assert taken == need.judge_bytes + need.candidate_bytes and need.judge_bytes == need_of(bind_request(3)).judge_bytes
+    buffers = CaseBuffers(device, trusted, bind_request(3, *spaces), np.zeros(2000, np.uint8))
+    taken_bytes, need = before - device.free_bytes(), need_of(bind_request(3, *spaces))
+    assert taken_bytes == need.judge_bytes + need.candidate_bytes
+    assert need.judge_bytes == need_of(bind_request(3)).judge_bytes
     assert (need.candidate_bytes > 0) == bool(spaces)
     buffers.free()
     assert device.free_bytes() == before

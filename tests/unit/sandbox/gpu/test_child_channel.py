@@ -42,8 +42,8 @@ def opened() -> int:
 
 def test_a_message_and_its_files_arrive(ends: tuple[ChildChannel, socket.socket]) -> None:
     channel, before = ChildChannel(ends[1], takes_files=True), opened()
-    with shared_file("one", b"12345") as one, shared_file("two", np.zeros(0, np.uint8)) as two:
-        ends[0].send(Parcel(7, "x" * 100_000), [one, two])
+    with shared_file("one", b"12345") as first, shared_file("two", np.zeros(0, np.uint8)) as two:
+        ends[0].send(Parcel(7, "x" * 100_000), [first, two])
         message, files = channel.receive((Empty, Parcel), 5)
     assert message == Parcel(7, "x" * 100_000)
     assert os.pread(files[0], 9, 0) == b"12345"  # although the sender has closed it
@@ -58,11 +58,11 @@ def test_no_descriptor_stays_open_with_a_malformed_message_or_with_one_who_takes
     ends: tuple[ChildChannel, socket.socket], takes_files: bool
 ) -> None:
     channel, before = ChildChannel(ends[1], takes_files), opened()
-    with shared_file("one", b"12345") as one:
-        ends[0].send(Empty(), [one])
+    with shared_file("one", b"12345") as shared:
+        ends[0].send(Empty(), [shared])
         with pytest.raises(Malformed):
             channel.receive((Parcel,), 5)
-        ends[0].send(Empty(), [one] if not takes_files else [])
+        ends[0].send(Empty(), [shared] if not takes_files else [])
         assert channel.receive((Empty,), 5) == (Empty(), [])
     assert opened() == before
 
@@ -86,7 +86,7 @@ def framed(body: bytes) -> bytes:
     return len(body).to_bytes(8, "little") + body
 
 
-def said(kind: object, fields: object, **more: object) -> bytes:
+def framed_json(kind: object, fields: object, **more: object) -> bytes:
     return framed(json.dumps({"kind": kind, "fields": fields, **more}).encode())
 
 
@@ -94,30 +94,30 @@ WHOLE = {"number": 1, "text": "a"}
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "message",
     [
         framed(b"no json"),
         framed(b"[1]"),
         framed(b"[" * 100_000),
         framed(b"9" * 5000),
         (MAX_BYTES + 1).to_bytes(8, "little"),
-        said("Other", WHOLE),
-        said("Empty", {}),
-        said(["Parcel"], WHOLE),
-        said("Parcel", [1, "a"]),
-        said("Parcel", {"number": 1}),
-        said("Parcel", {**WHOLE, "more": 1}),
-        said("Parcel", {**WHOLE, "number": "1"}),
-        said("Parcel", {**WHOLE, "number": True}),
-        said("Parcel", {**WHOLE, "number": 1.0}),
-        said("Parcel", {**WHOLE, "text": None}),
-        said("Parcel", WHOLE, files=3),
+        framed_json("Other", WHOLE),
+        framed_json("Empty", {}),
+        framed_json(["Parcel"], WHOLE),
+        framed_json("Parcel", [1, "a"]),
+        framed_json("Parcel", {"number": 1}),
+        framed_json("Parcel", {**WHOLE, "more": 1}),
+        framed_json("Parcel", {**WHOLE, "number": "1"}),
+        framed_json("Parcel", {**WHOLE, "number": True}),
+        framed_json("Parcel", {**WHOLE, "number": 1.0}),
+        framed_json("Parcel", {**WHOLE, "text": None}),
+        framed_json("Parcel", WHOLE, files=3),
     ],
 )
 def test_another_message_than_the_one_expected_is_malformed(
-    ends: tuple[ChildChannel, socket.socket], sent: bytes
+    ends: tuple[ChildChannel, socket.socket], message: bytes
 ) -> None:
-    ends[1].sendall(sent)
+    ends[1].sendall(message)
     with pytest.raises(Malformed):
         ends[0].receive((Parcel,), 5)
 
@@ -133,5 +133,5 @@ def test_an_end_that_is_gone_is_reported(ends: tuple[ChildChannel, socket.socket
     ends[1].close()
     with pytest.raises(Closed):
         ends[0].receive((Parcel,), 5)
-    with pytest.raises(Closed), shared_file("one", b"1") as one:
-        ends[0].send(Empty(), [one])
+    with pytest.raises(Closed), shared_file("one", b"1") as shared:
+        ends[0].send(Empty(), [shared])

@@ -76,26 +76,26 @@ MESSAGES = (
 )
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_a_message_survives_the_wire(message: object) -> None:
     kinds: Any = (*REQUESTS, *get_args(Reply))
     assert decode(encode(message), kinds) == message
 
 
 def test_no_message_is_left_out() -> None:
-    assert {type(one) for one in MESSAGES} == {*REQUESTS, *get_args(Reply)}
+    assert {type(message) for message in MESSAGES} == {*REQUESTS, *get_args(Reply)}
 
 
 def changed(message: object, /, **fields: object) -> bytes:
     """The message with fields that its record would refuse."""
-    made = object.__new__(type(message))
+    copy = object.__new__(type(message))
     for name, value in {**vars(message), **fields}.items():
-        object.__setattr__(made, name, value)
-    return encode(made)
+        object.__setattr__(copy, name, value)
+    return encode(copy)
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "message",
     [
         changed(CallReply(0, 0), changed=-1),
         changed(CallReply(0, 0), sum=1 << 64),
@@ -112,7 +112,7 @@ def changed(message: object, /, **fields: object) -> bytes:
         changed(FailedReply("no"), lost=None),
     ],
 )
-def test_a_reply_out_of_range_is_malformed(sent: bytes) -> None:
+def test_a_reply_out_of_range_is_malformed(message: bytes) -> None:
     kinds: Any = get_args(Reply)
     with pytest.raises(Malformed):
-        decode(sent, kinds)
+        decode(message, kinds)

@@ -68,10 +68,10 @@ class Lying(ChildProcess):
 @pytest.mark.parametrize("reply", [DoneReply(), NoiseReply((1,)), StretchReply(1.0, 1.0)])
 def test_a_reply_of_another_kind_is_no_answer(reply: object) -> None:
     with Lying(reply) as child:
-        with pytest.raises(ChildFault, match="does not fit") as told:
+        with pytest.raises(ChildFault, match="does not fit") as caught:
             child.call(CALL, 5)
         assert child.is_broken
-        assert (told.value.kind, told.value.lost, told.value.ended) == (None, False, True), "a candidate has run"
+        assert (caught.value.kind, caught.value.lost, caught.value.ended) == (None, False, True), "a candidate has run"
 
 
 @pytest.mark.parametrize(
@@ -104,16 +104,16 @@ def test_rows_that_fit_are_believed() -> None:
 
 def test_before_a_candidate_has_run_only_the_device_can_be_to_blame() -> None:
     with Lying(NoiseReply((1, 2, 3))) as child:
-        with pytest.raises(ChildFault, match="does not fit") as told:
+        with pytest.raises(ChildFault, match="does not fit") as caught:
             child.noise(7, 4)
-        assert (told.value.kind, told.value.lost, told.value.ended) == (None, True, False)
+        assert (caught.value.kind, caught.value.lost, caught.value.ended) == (None, True, False)
 
 
 def test_a_failure_keeps_its_fields() -> None:
     with Lying(FailedReply("the kernel was stopped", "out_of_bounds", lost=True)) as child:
-        with pytest.raises(ChildFault, match="was stopped") as told:
+        with pytest.raises(ChildFault, match="was stopped") as caught:
             child.ask(OpenRequest(), (OpenReply,))
-        assert (told.value.kind, told.value.lost, child.is_broken) == ("out_of_bounds", True, True)
+        assert (caught.value.kind, caught.value.lost, child.is_broken) == ("out_of_bounds", True, True)
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_a_failure_keeps_its_fields() -> None:
 def test_a_process_that_the_system_kills_is_nobodys_fault(request_: Request, expected: type) -> None:
     with ChildProcess(GpuSlot("amd", 0, "no library is opened before the first request")) as child:
         os.kill(child._process.pid, signal.SIGKILL)
-        with pytest.raises(ChildFault, match="free some of the machine's memory") as told:
+        with pytest.raises(ChildFault, match="free some of the machine's memory") as caught:
             child.ask(request_, (expected,))
-    assert (told.value.kind, told.value.lost, told.value.ended) == (None, False, False)
+    assert (caught.value.kind, caught.value.lost, caught.value.ended) == (None, False, False)
 
 
-def asked(send: Callable[[socket.socket], None]) -> FailedReply:
+def ask(send: Callable[[socket.socket], None]) -> FailedReply:
     """The child's answer to what is sent to it; it opens no driver for it."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -148,9 +148,9 @@ def asked(send: Callable[[socket.socket], None]) -> FailedReply:
 
 def test_the_child_refuses_what_it_does_not_know_and_goes_on() -> None:
     body = b'{"kind":"EraseRequest","fields":{}}'
-    reply = asked(lambda end: end.sendall(len(body).to_bytes(8, "little") + body))
+    reply = ask(lambda end: end.sendall(len(body).to_bytes(8, "little") + body))
     assert "cannot read a request" in reply.message and (reply.fault, reply.lost) == (None, False)
-    reply = asked(lambda end: ChildChannel(end).send(CallReply(0, 0)))
+    reply = ask(lambda end: ChildChannel(end).send(CallReply(0, 0)))
     assert "cannot read a request" in reply.message
-    reply = asked(lambda end: ChildChannel(end).send(NoiseRequest(7, 4)))
+    reply = ask(lambda end: ChildChannel(end).send(NoiseRequest(7, 4)))
     assert "driver" in reply.message and reply.lost

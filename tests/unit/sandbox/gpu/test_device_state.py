@@ -42,23 +42,23 @@ class Simulated(ChildProcess):
     def run(self, seed: int) -> int:
         self.calls += 1
         memory = Memory(self.words, seed, self.other)
-        made = self.kernel(memory)
+        value = self.kernel(memory)
         self.words = [word & 0xFFFFFFFF for word in memory.variables]
-        return made
+        return value
 
     def call(self, request: CallRequest, timeout_s: float) -> Called:
         if request.is_fresh:
             self.words = self.first()
             self.other.clear()
-        made = self.run(VALUES[(request.seed ^ request.number) & 1])
-        outputs = {"y": np.frombuffer(struct.pack("<q", made), np.uint8)} if request.outputs else {}
-        return Called(0, outputs, zlib.crc32(str(made).encode()))
+        value = self.run(VALUES[(request.seed ^ request.number) & 1])
+        outputs = {"y": np.frombuffer(struct.pack("<q", value), np.uint8)} if request.outputs else {}
+        return Called(0, outputs, zlib.crc32(str(value).encode()))
 
     def chain(self, request: ChainRequest, timeout_s: float) -> Chained:
         self.words = self.first()
-        made = [self.run(VALUES[(seed ^ n) & 1]) for seed in request.seeds for n in range(self.sets)]
-        outputs = [{"y": np.frombuffer(struct.pack("<q", one), np.uint8)} for one in made if request.outputs]
-        return Chained(0, tuple(zlib.crc32(str(one).encode()) for one in made), tuple(outputs))
+        values = [self.run(VALUES[(seed ^ n) & 1]) for seed in request.seeds for n in range(self.sets)]
+        outputs = [{"y": np.frombuffer(struct.pack("<q", value), np.uint8)} for value in values if request.outputs]
+        return Chained(0, tuple(zlib.crc32(str(value).encode()) for value in values), tuple(outputs))
 
     def variables(self, request: VariablesRequest, nbytes: int) -> Raw:
         if request.is_reset:
@@ -74,7 +74,7 @@ def task() -> Iterator[Any]:
     yield load_task(Path(__file__).parents[3] / "kernels" / "exploits" / "tasks" / "scale")
 
 
-def said(task: Any, kernel: Kernel, is_free: bool = False, has_variables: bool = True) -> str:
+def judge(task: Any, kernel: Kernel, is_free: bool = False, has_variables: bool = True) -> str:
     """The finding's kind, or nothing."""
     child = Simulated(kernel)
     extra = "nondeterministic = true\n" if is_free else ""
@@ -84,30 +84,30 @@ def said(task: Any, kernel: Kernel, is_free: bool = False, has_variables: bool =
     loaded = LoadedCandidate(child, "B", compiled, random.Random(3))
 
     def grade(content: int, outputs: Mapping[str, Raw]) -> Sequence[Finding]:
-        made = struct.unpack("<q", outputs["y"].tobytes())[0]
-        return () if made == 3 * VALUES[content] else (Finding("wrong_result", "other than the reference"),)
+        value = struct.unpack("<q", outputs["y"].tobytes())[0]
+        return () if value == 3 * VALUES[content] else (Finding("wrong_result", "other than the reference"),)
 
     case = task.tests[0]
     state = DeviceState(loaded, case, layout_of(task, case, compiled), child.sets, grade, ChainRule())
     try:
         state.check()
-    except StateKept as kept:
-        assert kept.finding.case == case.name or kept.finding.kind == "wrong_result"
-        return kept.finding.kind
+    except StateKept as state_fault:
+        assert state_fault.finding.case == case.name or state_fault.finding.kind == "wrong_result"
+        return state_fault.finding.kind
     assert child.calls >= ChainRule().calls
     return ""
 
 
 @pytest.mark.parametrize("is_free", [False, True])
-@pytest.mark.parametrize("kernel", HONEST, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("kernel", HONEST, ids=lambda kernel: kernel.__name__)
 def test_a_kernel_that_keeps_nothing_passes(task: Any, kernel: Kernel, is_free: bool) -> None:
-    assert [said(task, kernel, is_free) for _ in range(8)] == [""] * 8
+    assert [judge(task, kernel, is_free) for _ in range(8)] == [""] * 8
 
 
 @pytest.mark.parametrize("is_free", [False, True])
 @pytest.mark.parametrize("number", range(len(KEEPING)))
 def test_a_kernel_that_keeps_something_is_found(task: Any, number: int, is_free: bool) -> None:
-    assert said(task, KEEPING[number], is_free) in ("nondeterministic", "wrong_result")
+    assert judge(task, KEEPING[number], is_free) in ("nondeterministic", "wrong_result")
 
 
 @pytest.mark.parametrize("is_free", [False, True])
@@ -117,4 +117,4 @@ def test_memory_without_a_name_shows_in_calls_in_a_row(
     task: Any, n: int, is_from_there_on: bool, is_free: bool
 ) -> None:
     kernel = counts_elsewhere(n, is_from_there_on)
-    assert said(task, kernel, is_free, has_variables=False) in ("nondeterministic", "wrong_result")
+    assert judge(task, kernel, is_free, has_variables=False) in ("nondeterministic", "wrong_result")

@@ -86,21 +86,21 @@ WITHOUT_FILES = {"see others' processes", "make a FIFO", "make a link"}
 
 
 @cache
-def tried(fence: Fence, folder: Path) -> tuple[str, set[str]]:
+def try_all(fence: Fence, folder: Path) -> tuple[str, set[str]]:
     mine = folder / fence / "secret"
     mine.parent.mkdir()
     mine.write_text("secret", encoding="utf-8")
-    other, place = subprocess.Popen(["/bin/sleep", "60"]), str(folder / fence / "socket")
-    argv = [sys.executable, "-I", "-c", TRIES, str(ROOT), fence, str(mine), str(other.pid), place]
+    other, address = subprocess.Popen(["/bin/sleep", "60"]), str(folder / fence / "socket")
+    argv = [sys.executable, "-I", "-c", TRIES, str(ROOT), fence, str(mine), str(other.pid), address]
     try:
         with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(place)
+            listener.bind(address)
             listener.listen()
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+            completed = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     finally:
         other.kill()
         other.wait()
-    level, names = json.loads(done.stdout)
+    level, names = json.loads(completed.stdout)
     return level, set(names)
 
 
@@ -111,28 +111,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_closed_leaves_nothing_but_threads(folder: Path) -> None:
-    assert tried("closed", folder) == ("closed", NEEDED)
+    assert try_all("closed", folder) == ("closed", NEEDED)
 
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_listening_leaves_a_socket_that_nobody_outside_is_reached_by(folder: Path) -> None:
-    assert tried("listening", folder) == ("listening", NEEDED | {"local socket", "listen"})
+    assert try_all("listening", folder) == ("listening", NEEDED | {"local socket", "listen"})
 
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_local_leaves_local_sockets_besides(folder: Path) -> None:
-    assert tried("local", folder) == ("local", NEEDED | {"local socket", "listen", "connect"})
+    assert try_all("local", folder) == ("local", NEEDED | {"local socket", "listen", "connect"})
 
 
 def test_the_filter_alone_leaves_files(folder: Path) -> None:
-    level, names = tried("filter", folder)
+    level, names = try_all("filter", folder)
     assert level == "filter"
     assert names - OUTSIDE - WITHOUT_FILES == NEEDED | {"local socket", "listen", "connect"}
     assert "read a file" in names, "the probe can tell"
 
 
 def test_the_probe_finds_what_is_open(folder: Path) -> None:
-    level, names = tried("open", folder)
+    level, names = try_all("open", folder)
     assert level == "open" and {"socket", "local socket", "fork", "signal another", *OUTSIDE} <= names
 
 

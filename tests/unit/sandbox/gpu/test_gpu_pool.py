@@ -43,8 +43,8 @@ class Computing(ChildProcess):
 
     def noise(self, seed: int, words: int) -> tuple[int, ...]:
         self.machine.sentinels.append(self.slot.index)
-        found = noise(seed, words).tolist()
-        return tuple(n ^ (self.slot.index in self.machine.wrong) for n in found)
+        values = noise(seed, words).tolist()
+        return tuple(n ^ (self.slot.index in self.machine.wrong) for n in values)
 
     def close(self) -> bool:
         if isinstance(self.machine, Slow):
@@ -242,7 +242,7 @@ def test_several_threads_share_several_gpus_one_each() -> None:
     machine, lock = Machine(), threading.Lock()
     gpus = machine.gpus(ONE, TWO)
     busy: set[int] = set()
-    most, both = [0], threading.Barrier(2)
+    most, barrier = [0], threading.Barrier(2)
 
     def work(number: int) -> int:
         with gpus.child() as child:
@@ -251,7 +251,7 @@ def test_several_threads_share_several_gpus_one_each() -> None:
                 busy.add(child.slot.index)
                 most[0] = max(most[0], len(busy))
             if number < 2:
-                both.wait(10)  # only passes when both GPUs are in use at once
+                barrier.wait(10)  # only passes when both GPUs are in use at once
             with lock:
                 busy.remove(child.slot.index)
             return child.slot.index

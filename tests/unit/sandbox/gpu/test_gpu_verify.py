@@ -24,22 +24,24 @@ def judged(dtype: str, outputs: np.ndarray, layout: Layout, seed: int) -> list[s
 
 def before(layout: Layout, seed: int) -> np.ndarray:
     """Byte by byte: what the output held."""
-    place = layout["y"]
+    buffer = layout["y"]
     words = noise(NOISE_SEED, layout.nbytes // 8).view(np.uint8)
     choice = takes_b(set_seed(seed, 0), 0, layout.blocks, is_whole=False)
-    held = [words[at] if choice[at // 16] else 255 for at in range(place.offset, place.offset + place.nbytes)]
-    return np.array(held, np.uint8)
+    bytes_before = [
+        words[offset] if choice[offset // 16] else 255 for offset in range(buffer.offset, buffer.offset + buffer.nbytes)
+    ]
+    return np.array(bytes_before, np.uint8)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "e4m3fn", "i32", "u8"])
 def test_poison_that_is_left_is_told_and_chance_is_not(dtype: str) -> None:
     size = size_bytes(dtype)
     layout = lay_out([("y", "output", COUNT * size)])
-    rng, held = np.random.default_rng(4), before(layout, 3)
+    rng, bytes_before = np.random.default_rng(4), before(layout, 3)
     wrong = rng.integers(0, 127, COUNT * size, np.uint8)  # wrong, but written: bytes that meet the noise by chance
     assert judged(dtype, wrong, layout, 3) == []
     tile = slice(size * 1000, size * (1000 + COUNT // 10))
-    wrong[tile] = held[tile]
+    wrong[tile] = bytes_before[tile]
     (message,) = judged(dtype, wrong, layout, 3)
     assert f"of {COUNT} elements of y are never written" in message
     assert f"the first is number {1000 if size > 2 else ''}" in message
@@ -49,8 +51,8 @@ def test_poison_that_is_left_is_told_and_chance_is_not(dtype: str) -> None:
 def test_one_element_of_a_float_is_enough() -> None:
     layout = lay_out([("y", "output", 4 * 1000)])
     for number in range(0, 1000, 37):
-        outputs, held = np.zeros(4000, np.uint8), before(layout, 3)
-        outputs[4 * number : 4 * number + 4] = held[4 * number : 4 * number + 4]
+        outputs, bytes_before = np.zeros(4000, np.uint8), before(layout, 3)
+        outputs[4 * number : 4 * number + 4] = bytes_before[4 * number : 4 * number + 4]
         (message,) = judged("f32", outputs, layout, 3)
         assert message.startswith("1 of 1000") and f"number {number}:" in message
 

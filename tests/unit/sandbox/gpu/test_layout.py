@@ -55,34 +55,36 @@ def test_the_stream_is_split_mix() -> None:
 
 
 def test_buffers_lie_apart_and_aligned_and_every_block_has_its_role() -> None:
-    found = lay_out([("x", "input", 1000), ("none", "input", 0), ("y", "output", 17), ("w", "workspace", 8)])
+    plan = lay_out([("x", "input", 1000), ("none", "input", 0), ("y", "output", 17), ("w", "workspace", 8)])
     end = 0
-    for place in found.places:
-        assert place.offset % 256 == 0 and place.offset - end >= RED_ZONE
-        end = place.offset + place.nbytes
-    assert found.nbytes - end >= RED_ZONE and found.nbytes % 256 == 0
-    assert [p.name for p in found.outputs] == ["y"]
-    roles = layout.block_roles(found.places, found.blocks)
-    expected = [UNCHANGED] * found.blocks
+    for buffer in plan.places:
+        assert buffer.offset % 256 == 0 and buffer.offset - end >= RED_ZONE
+        end = buffer.offset + buffer.nbytes
+    assert plan.nbytes - end >= RED_ZONE and plan.nbytes % 256 == 0
+    assert [p.name for p in plan.outputs] == ["y"]
+    roles = layout.block_roles(plan.places, plan.blocks)
+    expected = [UNCHANGED] * plan.blocks
     for name, role in (("y", OUTPUT), ("w", WORKSPACE)):
-        for byte in range(found[name].offset, found[name].offset + found[name].nbytes):
+        for byte in range(plan[name].offset, plan[name].offset + plan[name].nbytes):
             expected[byte // BLOCK] = role
     assert roles.tolist() == expected and expected.count(OUTPUT) == 2
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("is_whole", [False, True])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64])
-def test_contents_are_those_of_a_loop(whole: bool, dtype: type) -> None:
+def test_contents_are_those_of_a_loop(is_whole: bool, dtype: type) -> None:
     rng, size = np.random.default_rng(1), np.dtype(dtype).itemsize
     a, b = (rng.integers(0, 100, 1024 // size).astype(dtype) for _ in range(2))
-    place, seen = BufferPlace("x", "input", 512, a.nbytes - size), set()
+    buffer, sources = BufferPlace("x", "input", 512, a.nbytes - size), set()
     for seed in range(8):
-        own = layout.set_seed(seed, 3)
-        found = layout.content(a[:-1], b[:-1], place, own, whole)
-        picks = [own & 1 if whole else split_mix(own, (512 + i * size) // BLOCK) & 1 for i in range(len(a) - 1)]
-        assert found.tolist() == [(b if pick else a)[i] for i, pick in enumerate(picks)]
-        seen.add(tuple(picks))
-    assert len(seen) == (2 if whole else 8)
+        own_seed = layout.set_seed(seed, 3)
+        content = layout.content(a[:-1], b[:-1], buffer, own_seed, is_whole)
+        picks = [
+            own_seed & 1 if is_whole else split_mix(own_seed, (512 + i * size) // BLOCK) & 1 for i in range(len(a) - 1)
+        ]
+        assert content.tolist() == [(b if pick else a)[i] for i, pick in enumerate(picks)]
+        sources.add(tuple(picks))
+    assert len(sources) == (2 if is_whole else 8)
 
 
 def test_sets_beside_each_other_never_hold_the_same_whole_base_and_nobody_knows_which() -> None:
@@ -90,15 +92,15 @@ def test_sets_beside_each_other_never_hold_the_same_whole_base_and_nobody_knows_
     firsts = [bool(layout.takes_b(layout.set_seed(seed, 0), 5, 1, is_whole=True)[0]) for seed in seeds]
     assert 16 < sum(firsts) < 48
     for seed, first in zip(seeds, firsts, strict=True):
-        held = [layout.takes_b(layout.set_seed(seed, n), 0, 9, is_whole=True) for n in range(4)]
-        assert all(len(set(blocks)) == 1 for blocks in held)
-        assert [bool(blocks[0]) for blocks in held] == [first, not first, first, not first]
+        choices = [layout.takes_b(layout.set_seed(seed, n), 0, 9, is_whole=True) for n in range(4)]
+        assert all(len(set(blocks)) == 1 for blocks in choices)
+        assert [bool(blocks[0]) for blocks in choices] == [first, not first, first, not first]
 
 
 @dataclass(frozen=True)
 class Gpu:
     device: Device
-    own: Trusted
+    trusted: Trusted
     stub: Stub
     probe: DeviceKernel
 
@@ -120,45 +122,45 @@ def gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gpu]:
         assert build.findings == ()
         device = open_driver("amd", stub.library).device()
         # one unit: less threads than there are blocks
-        own = Trusted(device, build.image, {"units": 1, "shared_per_block": 4096, "shared_per_unit": 8192})
-        yield Gpu(device, own, stub, device.load(build.image).kernel("probe"))
+        trusted = Trusted(device, build.image, {"units": 1, "shared_per_block": 4096, "shared_per_unit": 8192})
+        yield Gpu(device, trusted, stub, device.load(build.image).kernel("probe"))
         assert stub.world.violations == []
 
 
 @pytest.mark.usefixtures("computing")
 def test_the_noise_of_the_gpu_is_that_of_numpy(gpu: Gpu) -> None:
     memory = gpu.device.allocate(8 * 3000)
-    gpu.own.noise(memory, 3000, SEED, is_noisy=True)
+    gpu.trusted.noise(memory, 3000, SEED, is_noisy=True)
     assert np.array_equal(memory.read(np.uint64, (3000,)), layout.noise(SEED, 3000))
-    gpu.own.noise(memory, 2999, SEED, is_noisy=False)
+    gpu.trusted.noise(memory, 2999, SEED, is_noisy=False)
     ones = memory.read(np.uint64, (3000,))
     assert (ones[:-1] == MASK).all() and ones[-1] == split_mix(SEED, 2999)
     memory.free()
 
 
 @pytest.mark.usefixtures("computing")
-@pytest.mark.parametrize("whole", [False, True])
-def test_the_gpu_writes_and_inspects_sets_as_numpy_does(gpu: Gpu, whole: bool) -> None:
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_the_gpu_writes_and_inspects_sets_as_numpy_does(gpu: Gpu, is_whole: bool) -> None:
     rng, blocks = np.random.default_rng(2), SMALL.blocks
     bases = [rng.integers(0, 256, SMALL.nbytes, np.uint8) for _ in range(2)]
-    there = [gpu.device.allocate(SMALL.nbytes) for _ in range(2)]
-    for memory, data in zip(there, bases, strict=True):
+    addresses = [gpu.device.allocate(SMALL.nbytes) for _ in range(2)]
+    for memory, data in zip(addresses, bases, strict=True):
         memory.write(data)
     roles, report = gpu.device.allocate(blocks), gpu.device.allocate(32)
     roles.write(layout.block_roles(SMALL.places, blocks))
     arena = gpu.device.allocate(2 * SMALL.nbytes)
-    held = DeviceSets(arena, (there[0], there[1]), roles, report, blocks, whole)
-    gpu.own.refresh(held, 2, SEED)
+    device_sets = DeviceSets(arena, (addresses[0], addresses[1]), roles, report, blocks, is_whole)
+    gpu.trusted.refresh(device_sets, 2, SEED)
     everything = BufferPlace("all", "input", 0, SMALL.nbytes)
-    expected = np.stack([layout.content(*bases, everything, layout.set_seed(SEED, n), whole) for n in range(2)])
+    expected = np.stack([layout.content(*bases, everything, layout.set_seed(SEED, n), is_whole) for n in range(2)])
     sets = arena.read(np.uint8, (2, SMALL.nbytes))
     assert np.array_equal(sets, expected)
     sets[1, [3, 4, 256, SMALL.nbytes - 1]] ^= 1  # three blocks, one of them of an input
     sets[0, [1024, 2048]] ^= 1  # an output, a workspace
     arena.write(sets)
-    gpu.own.inspect(held, 2, SEED)
+    gpu.trusted.inspect(device_sets, 2, SEED)
     assert report.read(np.uint64, (4,)).tolist() == [0, summed(sets[0]), 3, summed(sets[1])]
-    for memory in (*there, roles, report, arena):
+    for memory in (*addresses, roles, report, arena):
         memory.free()
 
 
@@ -174,7 +176,7 @@ def test_every_word_of_lds_is_overwritten(gpu: Gpu, words: int) -> None:
 def test_a_scrub_takes_all_lds_of_every_unit_and_waits_for_all_but_not_for_ever(gpu: Gpu) -> None:
     seeds = set()
     for number in (1, 2, 3):  # in the lab its two blocks may run one after the other: the first must give up
-        gpu.own.scrub()
+        gpu.trusted.scrub()
         gpu.device.synchronize()
         grid, _, dynamic, data = gpu.stub.world.last["trusted_scrub"]
         counter, expected, words, seed, patience = struct.unpack("<QQiQi", data)
@@ -184,9 +186,9 @@ def test_a_scrub_takes_all_lds_of_every_unit_and_waits_for_all_but_not_for_ever(
     assert len(seeds) == 3, "nobody can foretell what LDS holds"
 
 
-def summed(one: np.ndarray) -> int:
+def summed(values: np.ndarray) -> int:
     """Over the outputs' blocks: each word moved by its place, then mixed."""
-    words, total = one.view(np.uint64), 0
+    words, total = values.view(np.uint64), 0
     for block in range(1024 // BLOCK, -(-1064 // BLOCK)):
         for half in (0, 1):
             moved = int(words[2 * block + half]) + split_mix(1 + half, block)

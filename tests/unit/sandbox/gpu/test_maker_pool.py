@@ -14,36 +14,36 @@ import pytest
 from sandbox.gpu.batch_messages import SweepRequest
 from sandbox.gpu.maker_pool import MakerPool, can_be_shared, usual_makers
 from tasks.loader import load_task
-from tests.unit.sandbox.gpu.test_batch_maker import REQUEST, TASK, here
+from tests.unit.sandbox.gpu.test_batch_maker import REQUEST, TASK, local_batches
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[MakerPool]:
-    made = MakerPool(2)
-    made.start(TASK)
-    yield made
-    made.close()
+    makers = MakerPool(2)
+    makers.start(TASK)
+    yield makers
+    makers.close()
 
 
 def names(pool: MakerPool, request: SweepRequest, count: int) -> list[tuple[str, ...]]:
-    found, sweep = [], pool.begin(TASK, request, 8)
+    batches, sweep = [], pool.begin(TASK, request, 8)
     assert sweep is not None
     for batch in islice(sweep, count):
-        found.append(tuple(row.case.name for row in batch.rows))
+        batches.append(tuple(row.case.name for row in batch.rows))
         batch.close()
     sweep.close()
-    return found
+    return batches
 
 
 def test_batches_of_several_processes_are_in_order(pool: MakerPool) -> None:
-    own, wanted = here(), []
+    local, expected = local_batches(), []
     for number in range(5):
-        batch = own.make(number, 8)
+        batch = local.make(number, 8)
         assert batch is not None
-        wanted.append(tuple(row.case.name for row in batch.rows))
+        expected.append(tuple(row.case.name for row in batch.rows))
         batch.close()
-    assert names(pool, REQUEST, 5) == wanted
-    assert names(pool, REQUEST, 5) == wanted, "the next sweep begins from the start"
+    assert names(pool, REQUEST, 5) == expected
+    assert names(pool, REQUEST, 5) == expected, "the next sweep begins from the start"
 
 
 def test_of_another_task_there_are_none(pool: MakerPool) -> None:

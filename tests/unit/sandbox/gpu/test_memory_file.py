@@ -24,8 +24,8 @@ def test_outputs_can_be_filled_but_not_cut() -> None:
     """A read of a mapped file that another process has cut would end in SIGBUS."""
     handle = memory_file("outputs", 5000)
     view_to_fill(handle)[:3] = (1, 2, 3)
-    found = view(handle)
-    assert found[:4].tolist() == [1, 2, 3, 0] and len(found) == 5000
+    mapped = view(handle)
+    assert mapped[:4].tolist() == [1, 2, 3, 0] and len(mapped) == 5000
     for nbytes in (4999, 5001):
         with pytest.raises(PermissionError):
             os.ftruncate(handle, nbytes)

@@ -40,9 +40,9 @@ def test_known_contents_are_worked_out_once_for_all_candidates(task: Task) -> No
         (case,) = references.benchmarks()
         for seed, number in references.known(case, 4):
             assert 0 <= number < 4
-            made = references.mixed(case, LAYOUT, seed, number)
+            answers = references.mixed(case, LAYOUT, seed, number)
     assert len(calls) == len(references.known(case, 4)) == 2
-    assert np.array_equal(made.inputs["x"], mixed_by_hand(references, case, seed, number))
+    assert np.array_equal(answers.inputs["x"], mixed_by_hand(references, case, seed, number))
     references.close()
 
 
@@ -52,18 +52,18 @@ def mixed_by_hand(references: References, case: Case, seed: int, number: int) ->
 
 
 def test_another_secret_gives_other_values_everywhere(task: Task) -> None:
-    one, same, other = References(task, 7), References(task, 7), References(task, 8)
+    first, same, other = References(task, 7), References(task, 7), References(task, 8)
     seed = prepare(task.seeds[0].read_text(encoding="utf-8"), task)
-    cases, again, others = (references.cases(seed) for references in (one, same, other))
-    assert cases == again
-    for mine, theirs in zip(cases, others, strict=False):  # which ranges of lengths have no case yet differs
-        a, b, c = (x.verified(row, None).flat for x, row in ((one, mine), (same, mine), (other, theirs)))
+    cases, same_cases, other_cases = (references.cases(seed) for references in (first, same, other))
+    assert cases == same_cases
+    for mine, theirs in zip(cases, other_cases, strict=False):  # which ranges of lengths have no case yet differs
+        a, b, c = (x.verified(row, None).flat for x, row in ((first, mine), (same, mine), (other, theirs)))
         assert np.array_equal(a, b)
         assert a.shape != c.shape or not np.array_equal(a, c)
-    (mine_,), (theirs_,) = one.benchmarks(), other.benchmarks()
-    assert one.known(mine_, 1 << 20) == same.known(mine_, 1 << 20) != other.known(theirs_, 1 << 20)
-    assert set(one.known(mine_, 32)).isdisjoint(other.known(mine_, 32))
-    for references in (one, same, other):
+    (mine_,), (theirs_,) = first.benchmarks(), other.benchmarks()
+    assert first.known(mine_, 1 << 20) == same.known(mine_, 1 << 20) != other.known(theirs_, 1 << 20)
+    assert set(first.known(mine_, 32)).isdisjoint(other.known(mine_, 32))
+    for references in (first, same, other):
         references.close()
 
 
@@ -71,7 +71,7 @@ def test_every_family_meets_every_benchmark_case_after_some_candidates(task: Tas
     references = References(task, 7)
     drawn = [references.drawn_family() for _ in range(TOGETHER * 300)]
     rows = [(case.name, family) for case, family in filter(None, drawn)]
-    assert all(len(set(rows[at : at + TOGETHER])) == 1 for at in range(0, len(rows), TOGETHER))
+    assert all(len(set(rows[start : start + TOGETHER])) == 1 for start in range(0, len(rows), TOGETHER))
     (case,) = references.benchmarks()
     assert set(rows) == {(case.name, family) for family in references.families.names}
     references.close()

@@ -35,9 +35,9 @@ def task() -> Task:
 
 @pytest.fixture
 def references(task: Task) -> Iterator[References]:
-    made = References(task, 7)
-    yield made
-    made.close()
+    answers = References(task, 7)
+    yield answers
+    answers.close()
 
 
 def verification(
@@ -61,8 +61,8 @@ def run(
 
 
 def test_a_right_kernel_passes_and_its_cases_are_counted(references: References) -> None:
-    found, child, sweep = run(references, lambda x: FACTOR * x)
-    assert found == [] and sweep.count >= 400 and child.calls == 0
+    findings, child, sweep = run(references, lambda x: FACTOR * x)
+    assert findings == [] and sweep.count >= 400 and child.calls == 0
     rows = sweep.rows()
     assert [row.name for row in rows[:-1]] == [f"n=1000 [{name}]" for name in references.families.names]
     assert rows[-1].name == f"{sweep.count - len(rows) + 1} {MORE}" and all(row.correct for row in rows)
@@ -120,11 +120,11 @@ def test_a_little_inexact_once_is_luck_and_always_is_not(references: References)
         return y
 
     often = [0, 1]
-    found, _, _ = run(references, lambda x: off(x, often))
-    assert [one.kind for one in found] == ["wrong_result"]
+    findings, _, _ = run(references, lambda x: off(x, often))
+    assert [finding.kind for finding in findings] == ["wrong_result"]
     seldom = [0, 97]
-    found, child, _ = run(references, lambda x: off(x, seldom))
-    assert found == [] and child.calls > 0
+    findings, child, _ = run(references, lambda x: off(x, seldom))
+    assert findings == [] and child.calls > 0
 
 
 def test_writes_around_the_buffers_are_a_finding(references: References) -> None:

@@ -80,12 +80,12 @@ def assembler() -> Assembler:
     return Assembler(toolchain(), COMPILED, load_target("mi300x"))
 
 
-def made(assembler: Assembler, text: str) -> Compilation:
+def compile_text(assembler: Assembler, text: str) -> Compilation:
     return assembler.compile(parse(text))
 
 
 def test_the_listing_has_the_file_s_lines_and_a_compiler_s_form(assembler: Assembler) -> None:
-    result = made(assembler, SCALE)
+    result = compile_text(assembler, SCALE)
     assert result.ok, result.findings
     rows = annotate(result.listing, SOURCE)["scale"]
     texts = [row.text for row in rows]
@@ -97,25 +97,27 @@ def test_the_listing_has_the_file_s_lines_and_a_compiler_s_form(assembler: Assem
 
 
 def test_registers_are_those_of_the_descriptor_whatever_the_metadata_says(assembler: Assembler) -> None:
-    (kernel,) = made(assembler, SCALE).kernels
+    (kernel,) = compile_text(assembler, SCALE).kernels
     assert (kernel.vgpr, kernel.agpr, kernel.sgpr, kernel.max_block) == (2, 0, 16, 256)
     assert [(a.buffer, a.offset, a.size) for a in kernel.args] == [(True, 0, 8), (True, 8, 8), (False, 16, 4)]
     many = SCALE.replace("next_free_vgpr 2", "next_free_vgpr 300")
-    assert made(assembler, many).kernels[0].vgpr == 300
-    assert made(assembler, many).resources[0].waves_per_simd == 1
+    assert compile_text(assembler, many).kernels[0].vgpr == 300
+    assert compile_text(assembler, many).resources[0].waves_per_simd == 1
 
 
 def test_a_listing_may_be_edited_and_judged_again(assembler: Assembler) -> None:
-    listing = made(assembler, SCALE).listing
+    listing = compile_text(assembler, SCALE).listing
     plan, _, _ = SCALE.partition(".amdgcn_target")
-    again = made(assembler, plan + "\n".join(listing.split("\n")[1:]))
-    assert again.ok, again.findings
-    stripped = [[row.text for row in annotate(x.listing, SOURCE)["scale"]] for x in (again, made(assembler, SCALE))]
+    edited = compile_text(assembler, plan + "\n".join(listing.split("\n")[1:]))
+    assert edited.ok, edited.findings
+    stripped = [
+        [row.text for row in annotate(x.listing, SOURCE)["scale"]] for x in (edited, compile_text(assembler, SCALE))
+    ]
     assert stripped[0] == stripped[1]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "line", "expected"),
     [
         ("  s_waitcnt vmcnt(0)", "  s_wait vmcnt(0)", 24, "refuses this: invalid instruction"),
         ("  s_waitcnt vmcnt(0)", '  .incbin "/etc/passwd"', 24, "directive .incbin may not be used"),
@@ -133,20 +135,20 @@ def test_a_listing_may_be_edited_and_judged_again(assembler: Assembler) -> None:
     ],
 )
 def test_what_contradicts_the_file_or_the_rules_is_told_at_its_line(
-    assembler: Assembler, old: str, new: str, line: int | None, said: str
+    assembler: Assembler, old: str, new: str, line: int | None, expected: str
 ) -> None:
     assert old in SCALE
-    result = made(assembler, SCALE.replace(old, new, 1))
+    result = compile_text(assembler, SCALE.replace(old, new, 1))
     assert not result.ok
-    assert said in result.findings[0].message, result.findings
+    assert expected in result.findings[0].message, result.findings
     assert result.findings[0].line == line
 
 
 def test_a_file_without_descriptor_or_without_code_is_refused(assembler: Assembler) -> None:
-    head, _, rest = SCALE.partition(".rodata")
-    assert "no kernel descriptor" in made(assembler, head).findings[0].message
+    head, _, tail = SCALE.partition(".rodata")
+    assert "no kernel descriptor" in compile_text(assembler, head).findings[0].message
     plan = SCALE.partition(".text")[0]
-    assert "has no code" in made(assembler, f"{plan}.rodata{rest}").findings[0].message
+    assert "has no code" in compile_text(assembler, f"{plan}.rodata{tail}").findings[0].message
 
 
 def test_comments_go_and_lines_stay() -> None:

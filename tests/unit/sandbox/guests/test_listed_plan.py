@@ -39,71 +39,71 @@ def compiler() -> PlanCompiler:
 
 
 def prepared(source: str) -> Prepared:
-    made = prepare(source, TASK)
-    assert made.refusal is None, made.refusal
-    return made
+    kernel = prepare(source, TASK)
+    assert kernel.refusal is None, kernel.refusal
+    return kernel
 
 
-def listed(compiler: PlanCompiler, source: str) -> ListedPlan:
+def compile_plan(compiler: PlanCompiler, source: str) -> ListedPlan:
     return compiler.compile(prepared(source), TASK.tests[0])
 
 
 def refused(compiler: PlanCompiler, source: str) -> tuple[int | None, str]:
-    (finding,) = listed(compiler, source).findings
+    (finding,) = compile_plan(compiler, source).findings
     return finding.line, finding.message
 
 
 def kernarg(plan: ListedPlan, number: int) -> bytes:
-    each = plan.launches[number]
-    rows = metadata_in(each.compilation.listing)["amdhsa.kernels"]
-    entry = next(row for row in rows if row[".name"] == each.kernel.symbol)
-    return pack(layout_of(entry), each.launch, {"x": 1 << 50, "y": 1 << 51})
+    listed_launch = plan.launches[number]
+    rows = metadata_in(listed_launch.compilation.listing)["amdhsa.kernels"]
+    entry = next(row for row in rows if row[".name"] == listed_launch.kernel.symbol)
+    return pack(layout_of(entry), listed_launch.launch, {"x": 1 << 50, "y": 1 << 51})
 
 
 def test_launches_of_hip_share_one_compilation(compiler: PlanCompiler) -> None:
-    plan = listed(compiler, HIP)
-    assert [each.launch.kernel for each in plan.launches] == ["ks_fill", "twice"]
+    plan = compile_plan(compiler, HIP)
+    assert [listed_launch.launch.kernel for listed_launch in plan.launches] == ["ks_fill", "twice"]
     assert len(plan.compilations) == 1 and not plan.notes
     assert kernarg(plan, 1)[:20] == (1 << 50).to_bytes(8, "little") + (1 << 51).to_bytes(8, "little") + b"\xe8\3\0\0"
 
 
 def test_assembly_is_listed_with_the_judge_s_own_fill_beside_it(compiler: PlanCompiler) -> None:
-    plan = listed(compiler, SCALE.replace("args =", "fill = {y = 0}\nargs ="))
-    assert [each.launch.kernel for each in plan.launches] == ["ks_fill", "scale"]
+    plan = compile_plan(compiler, SCALE.replace("args =", "fill = {y = 0}\nargs ="))
+    assert [listed_launch.launch.kernel for listed_launch in plan.launches] == ["ks_fill", "scale"]
     assert len(plan.compilations) == 2
     assert len(kernarg(plan, 1)) == 20
 
 
 def test_arguments_that_the_code_does_not_take_are_refused_in_any_language(compiler: PlanCompiler) -> None:
-    line, said = refused(compiler, SCALE.replace(', "rows * cols"]', "]"))
-    assert (line, said) == (2, "the plan passes 2 arguments to scale, but the kernel takes 3")
-    line, said = refused(compiler, SCALE.replace("block = [256]", "block = [512]"))
-    assert line == 2 and "compiled for at most 256" in said
+    line, message = refused(compiler, SCALE.replace(', "rows * cols"]', "]"))
+    assert (line, message) == (2, "the plan passes 2 arguments to scale, but the kernel takes 3")
+    line, message = refused(compiler, SCALE.replace("block = [256]", "block = [512]"))
+    assert line == 2 and "compiled for at most 256" in message
 
 
 @needs_triton
 def test_triton_is_compiled_for_its_case_without_running_the_file(compiler: PlanCompiler) -> None:
-    plan = listed(compiler, SCALED)
-    (each,) = plan.launches
-    assert each.launch.args == (BufferArg("x"), BufferArg("y"), ScalarArg("i32", 7000))
-    assert (each.launch.grid, each.launch.block) == ((28, 1, 1), (256, 1, 1))
-    assert [arg.buffer for arg in each.kernel.args] == [True, True, False]
-    assert each.kernel.max_block == 256 and each.kernel.instructions["vmem"] > 0
+    plan = compile_plan(compiler, SCALED)
+    (listed_launch,) = plan.launches
+    assert listed_launch.launch.args == (BufferArg("x"), BufferArg("y"), ScalarArg("i32", 7000))
+    assert (listed_launch.launch.grid, listed_launch.launch.block) == ((28, 1, 1), (256, 1, 1))
+    assert [arg.buffer for arg in listed_launch.kernel.args] == [True, True, False]
+    assert listed_launch.kernel.max_block == 256 and listed_launch.kernel.instructions["vmem"] > 0
     assert plan.notes == ((line_of("@triton.auto"), "@triton.autotune of scaled is left out; the plan decides"),)
-    rows = annotate(each.compilation.listing, SOURCE_NAMES["triton"])["scaled"]
+    rows = annotate(listed_launch.compilation.listing, SOURCE_NAMES["triton"])["scaled"]
     assert {row.line for row in rows if row.text.startswith("buffer_store")} == {line_of("tl.store")}
-    assert str(COMPILED) not in each.compilation.listing
+    assert str(COMPILED) not in listed_launch.compilation.listing
     assert kernarg(plan, 0)[16:40] == (7000).to_bytes(8, "little") + bytes(16)
 
 
 @needs_triton
 def test_a_constant_of_the_case_makes_another_kernel(compiler: PlanCompiler) -> None:
     text = SCALED.replace('BLOCK = "BLOCK", FACTOR = 2.0', 'BLOCK = "1 << log2(2 * cols - 1)"')
-    first = listed(compiler, text).launches[0].compilation
+    first = compile_plan(compiler, text).launches[0].compilation
     small = a_task(({"rows": 2, "cols": 30},), outputs=TASK.outputs)
-    made = compiler.compile(prepare(text, small), small.tests[0]).launches[0]
-    assert made.compilation.listing != first.listing
-    assert compiler.compile(prepare(text, small), small.tests[0]).launches[0] == made  # remembered
+    listed_launch = compiler.compile(prepare(text, small), small.tests[0]).launches[0]
+    assert listed_launch.compilation.listing != first.listing
+    assert compiler.compile(prepare(text, small), small.tests[0]).launches[0] == listed_launch  # remembered
 
 
 @needs_triton
@@ -112,20 +112,20 @@ def test_null_and_one_become_constants_and_are_not_passed(compiler: PlanCompiler
         "value = tl.load(x + place,", "value = tl.load((x if z is None else z) + place * one,"
     )
     text = kernel.replace('"x", "y", "rows * cols"]', '"x", "null", "y", 1, "rows * cols"]\nspecialise = ["1"]')
-    (each,) = listed(compiler, text).launches
-    assert each.launch.args == (BufferArg("x"), BufferArg("y"), ScalarArg("i32", 7000))
+    (listed_launch,) = compile_plan(compiler, text).launches
+    assert listed_launch.launch.args == (BufferArg("x"), BufferArg("y"), ScalarArg("i32", 7000))
 
 
 @needs_triton
 def test_lds_of_a_reduction_is_asked_for_at_launch(compiler: PlanCompiler) -> None:
     text = SCALED.replace("_times(value, FACTOR)", "value * tl.sum(value, axis=0)")
-    (each,) = listed(compiler, text).launches
-    assert each.launch.lds_bytes == each.compilation.resources[0].lds_bytes == 16
+    (listed_launch,) = compile_plan(compiler, text).launches
+    assert listed_launch.launch.lds_bytes == listed_launch.compilation.resources[0].lds_bytes == 16
 
 
 @needs_triton
 @pytest.mark.parametrize(
-    ("old", "new", "place", "said"),
+    ("old", "new", "anchor", "expected"),
     [
         (
             'kernel = "scaled"',
@@ -157,9 +157,9 @@ def test_lds_of_a_reduction_is_asked_for_at_launch(compiler: PlanCompiler) -> No
     ],
 )
 def test_what_triton_or_the_plan_gets_wrong_is_told_at_its_line(
-    compiler: PlanCompiler, old: str, new: str, place: str, said: str
+    compiler: PlanCompiler, old: str, new: str, anchor: str, expected: str
 ) -> None:
     assert old in SCALED
-    line, told = refused(compiler, SCALED.replace(old, new, 1).replace("import os\n", "\nimport os\n"))
-    assert said in told
-    assert line == line_of(place) + (line_of(place) >= line_of("import os"))
+    line, message = refused(compiler, SCALED.replace(old, new, 1).replace("import os\n", "\nimport os\n"))
+    assert expected in message
+    assert line == line_of(anchor) + (line_of(anchor) >= line_of("import os"))

@@ -33,7 +33,7 @@ extern "C" __global__ void other(int* y) { y[blockIdx.x] = 1; }
 
 
 @pytest.fixture(scope="module")
-def both() -> tuple[Compilation, Compilation]:
+def compilations() -> tuple[Compilation, Compilation]:
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
     first, second = (
         compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {}, is_assembled=False)
@@ -42,13 +42,13 @@ def both() -> tuple[Compilation, Compilation]:
     return first, second
 
 
-def test_kernels_of_one_name_get_names_of_their_own(both: tuple[Compilation, Compilation]) -> None:
-    whole, names = merged(both)
+def test_kernels_of_one_name_get_names_of_their_own(compilations: tuple[Compilation, Compilation]) -> None:
+    listing, names = merged(compilations)
     assert names == ({"k": "k"}, {"k": "k.p1", "other": "other"})
-    assert [kernel.name for kernel in whole.kernels] == ["k", "k.p1", "other"]
-    assert [each.kernel for each in whole.resources] == ["k", "k.p1", "other"]
-    assert [kernel.symbol for kernel in kernels_in(whole.listing, SOURCE)] == ["k", "k.p1", "other"]
-    rows = metadata_in(whole.listing)["amdhsa.kernels"]
+    assert [kernel.name for kernel in listing.kernels] == ["k", "k.p1", "other"]
+    assert [resources.kernel for resources in listing.resources] == ["k", "k.p1", "other"]
+    assert [kernel.symbol for kernel in kernels_in(listing.listing, SOURCE)] == ["k", "k.p1", "other"]
+    rows = metadata_in(listing.listing)["amdhsa.kernels"]
     assert [(row[".name"], row[".symbol"]) for row in rows] == [
         ("k", "k.kd"),
         ("k.p1", "k.p1.kd"),
@@ -56,22 +56,26 @@ def test_kernels_of_one_name_get_names_of_their_own(both: tuple[Compilation, Com
     ]
 
 
-def test_the_code_and_its_lines_stay_the_same(both: tuple[Compilation, Compilation]) -> None:
-    whole = annotate(merged(both)[0].listing, SOURCE)
-    for before, name, symbol in ((both[0], "k", "k"), (both[1], "k", "k.p1"), (both[1], "other", "other")):
+def test_the_code_and_its_lines_stay_the_same(compilations: tuple[Compilation, Compilation]) -> None:
+    annotated = annotate(merged(compilations)[0].listing, SOURCE)
+    for before, name, symbol in (
+        (compilations[0], "k", "k"),
+        (compilations[1], "k", "k.p1"),
+        (compilations[1], "other", "other"),
+    ):
         alone = annotate(before.listing, SOURCE)[name]
         assert [(row.line, row.group, row.depth) for row in alone] == [
-            (row.line, row.group, row.depth) for row in whole[symbol]
+            (row.line, row.group, row.depth) for row in annotated[symbol]
         ]
 
 
-def test_the_machine_reads_all_kernels_of_it(both: tuple[Compilation, Compilation]) -> None:
-    decoded = decode_listing(merged(both)[0].listing)
+def test_the_machine_reads_all_kernels_of_it(compilations: tuple[Compilation, Compilation]) -> None:
+    decoded = decode_listing(merged(compilations)[0].listing)
     assert set(decoded.kernels) == {"k", "k.p1", "other"}
-    alone = [decode_listing(each.listing) for each in both]
-    assert len(decoded.instructions) == sum(len(each.instructions) for each in alone)
+    alone = [decode_listing(compilation.listing) for compilation in compilations]
+    assert len(decoded.instructions) == sum(len(compilation.instructions) for compilation in alone)
     assert decoded.kernels["k"].lds_bytes == 256 and decoded.kernels["k.p1"].lds_bytes == 0
 
 
-def test_one_listing_is_its_own(both: tuple[Compilation, Compilation]) -> None:
-    assert merged(both[:1]) == (both[0], ({"k": "k"},))
+def test_one_listing_is_its_own(compilations: tuple[Compilation, Compilation]) -> None:
+    assert merged(compilations[:1]) == (compilations[0], ({"k": "k"},))

@@ -22,7 +22,7 @@ def launch(*args: Any, specialised: tuple[int, ...] = ()) -> ResolvedLaunch:
 
 
 @pytest.mark.parametrize(
-    ("argument", "asked"),
+    ("argument", "expected"),
     [
         (BufferArg("x"), ("*fp32", "DS")),
         (BufferArg("x", 16), ("*fp32", "DS")),
@@ -36,23 +36,25 @@ def launch(*args: Any, specialised: tuple[int, ...] = ()) -> ResolvedLaunch:
         (ScalarArg("bool", 1), ("u1", "")),
     ],
 )
-def test_an_argument_gets_the_type_and_the_hints_of_triton_s_own_launch(argument: Any, asked: tuple[str, str]) -> None:
-    assert job_of(launch(argument), BUFFERS).arguments == (asked,)
+def test_an_argument_gets_the_type_and_the_hints_of_triton_s_own_launch(
+    argument: Any, expected: tuple[str, str]
+) -> None:
+    assert job_of(launch(argument), BUFFERS).arguments == (expected,)
 
 
 @pytest.mark.parametrize(
-    ("value", "asked"), [(1, ("one", "")), (16, ("i32", "D")), (17, ("i32", "")), (0, ("i32", "D"))]
+    ("value", "expected"), [(1, ("one", "")), (16, ("i32", "D")), (17, ("i32", "")), (0, ("i32", "D"))]
 )
-def test_a_named_whole_number_chooses_the_code_as_triton_has_it(value: int, asked: tuple[str, str]) -> None:
-    assert job_of(launch(ScalarArg("i32", value), specialised=(0,)), BUFFERS).arguments == (asked,)
+def test_a_named_whole_number_chooses_the_code_as_triton_has_it(value: int, expected: tuple[str, str]) -> None:
+    assert job_of(launch(ScalarArg("i32", value), specialised=(0,)), BUFFERS).arguments == (expected,)
     assert job_of(launch(ScalarArg("f32", value), specialised=(0,)), BUFFERS).arguments == (("fp32", ""),)
 
 
 def test_cases_share_a_job_unless_something_that_chooses_the_code_differs() -> None:
     jobs = {job_of(launch(BufferArg("x"), ScalarArg("i32", n)), BUFFERS) for n in range(5)}
     assert len(jobs) == 1
-    named = {job_of(launch(BufferArg("x"), ScalarArg("i32", n), specialised=(1,)), BUFFERS) for n in range(40)}
-    assert len(named) == 3
+    with_hints = {job_of(launch(BufferArg("x"), ScalarArg("i32", n), specialised=(1,)), BUFFERS) for n in range(40)}
+    assert len(with_hints) == 3
 
 
 def test_a_struct_is_refused() -> None:
@@ -62,9 +64,9 @@ def test_a_struct_is_refused() -> None:
 
 
 def test_the_request_holds_plain_values() -> None:
-    asked = job_of(launch(BufferArg("x")), BUFFERS).request("gfx942")
-    assert asked["constants"] == {"BLOCK": 64, "OUT": {"type": "float16"}}
-    assert (asked["arch"], asked["kernel"], asked["options"]) == ("gfx942", "k", {"num_warps": 4})
+    request = job_of(launch(BufferArg("x")), BUFFERS).request("gfx942")
+    assert request["constants"] == {"BLOCK": 64, "OUT": {"type": "float16"}}
+    assert (request["arch"], request["kernel"], request["options"]) == ("gfx942", "k", {"num_warps": 4})
 
 
 def test_every_element_type_has_one_of_triton_s() -> None:

@@ -12,22 +12,22 @@ KERNEL = "@triton.jit\ndef k(x):\n    pass\n"
 
 
 def test_kernels_stay_on_their_lines_and_all_else_goes() -> None:
-    taken = taken_from(SCALED)
-    before, after = SCALED.split("\n"), taken.text.split("\n")
+    source = taken_from(SCALED)
+    before, after = SCALED.split("\n"), source.text.split("\n")
     assert len(after) == len(before)
     changed = {line_of(a): b for a, b in zip(before, after, strict=True) if a != b and b}
     assert changed == {
         line_of("import triton"): "from __future__ import annotations; import triton",
         line_of("@triton.auto"): "@triton.jit",  # on the line of the first decorator
     }
-    assert "os" not in {name.id for name in ast.walk(ast.parse(taken.text)) if isinstance(name, ast.Name)}
-    assert taken.kernels == {"_times": line_of("def _times"), "scaled": line_of("def scaled")}
-    assert taken.notes == [(line_of("@triton.auto"), "@triton.autotune of scaled is left out; the plan decides")]
-    assert taken.omitted["os"] == (line_of("import os"), "it is the module os")
+    assert "os" not in {name.id for name in ast.walk(ast.parse(source.text)) if isinstance(name, ast.Name)}
+    assert source.kernels == {"_times": line_of("def _times"), "scaled": line_of("def scaled")}
+    assert source.notes == [(line_of("@triton.auto"), "@triton.autotune of scaled is left out; the plan decides")]
+    assert source.omitted["os"] == (line_of("import os"), "it is the module os")
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "expected"),
     [
         ("A = 4\n", "A = 4"),
         ("A = tl.constexpr(4)\n", "A = tl.constexpr(4)"),
@@ -46,13 +46,13 @@ def test_kernels_stay_on_their_lines_and_all_else_goes() -> None:
         ("import os; A = 3\n", "A = 3"),
     ],
 )
-def test_only_constants_made_of_literals_are_taken(text: str, kept: str) -> None:
+def test_only_constants_made_of_literals_are_taken(text: str, expected: str) -> None:
     lines = [line for line in taken_from(HEAD + text).text.split("\n")[2:] if line]
-    assert lines[-1:] == ([kept] if kept else [])
+    assert lines[-1:] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(
-    ("line", "kept"),
+    ("line", "expected"),
     [
         ("from vllm.triton_utils import tl, triton", "import triton.language as tl; import triton as triton"),
         ("from triton.language.extra import libdevice", "from triton.language.extra import libdevice as libdevice"),
@@ -64,13 +64,13 @@ def test_only_constants_made_of_literals_are_taken(text: str, kept: str) -> None
         ("import triton as t", "import triton as t"),
     ],
 )
-def test_imports_are_of_triton_alone(line: str, kept: str) -> None:
+def test_imports_are_of_triton_alone(line: str, expected: str) -> None:
     text = taken_from(f"{line}\n").text
-    assert text.removeprefix("from __future__ import annotations").removeprefix("; ").rstrip() == kept
+    assert text.removeprefix("from __future__ import annotations").removeprefix("; ").rstrip() == expected
 
 
 @pytest.mark.parametrize(
-    ("decorator", "kept"),
+    ("decorator", "expected"),
     [
         ("@triton.jit", "@triton.jit"),
         ("@triton.jit(noinline=True, repr=print)", "@triton.jit(noinline=True)"),
@@ -79,9 +79,9 @@ def test_imports_are_of_triton_alone(line: str, kept: str) -> None:
         ("@triton.heuristics({'A': lambda a: 1})\n@triton.jit()", "@triton.jit"),
     ],
 )
-def test_of_the_decorators_triton_s_own_remains(decorator: str, kept: str) -> None:
+def test_of_the_decorators_triton_s_own_remains(decorator: str, expected: str) -> None:
     lines = taken_from(f"{HEAD}{decorator}\ndef k(x: print(1)) -> print(2):\n    pass\n").text.split("\n")
-    assert [line for line in lines if line.startswith("@")] == [kept]
+    assert [line for line in lines if line.startswith("@")] == [expected]
     assert "from __future__ import annotations" in lines[0]  # or the annotations would be called
 
 
@@ -97,9 +97,9 @@ def test_of_the_decorators_triton_s_own_remains(decorator: str, kept: str) -> No
     ],
 )
 def test_what_is_left_out_is_remembered_with_the_reason(text: str, name: str, why: str) -> None:
-    taken = taken_from(text)
-    assert name not in taken.kernels
-    assert taken.omitted[name][1].startswith(why)
+    source = taken_from(text)
+    assert name not in source.kernels
+    assert source.omitted[name][1].startswith(why)
 
 
 def test_a_default_that_is_no_constant_is_left_to_the_plan() -> None:
@@ -117,7 +117,7 @@ def test_a_kernel_under_another_name_of_triton_s_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "expected"),
     [
         ("x = (\n", 1, "no valid Python"),
         (f"{HEAD}def k(:\n", 3, "no valid Python"),
@@ -125,7 +125,7 @@ def test_a_kernel_under_another_name_of_triton_s_is_found() -> None:
         ("x = [" + "1," * MOST_NODES + "]\n", 1, "too long"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_at_its_line(text: str, line: int, said: str) -> None:
-    with pytest.raises(PythonSourceError, match=said) as caught:
+def test_a_file_that_cannot_be_read_is_refused_at_its_line(text: str, line: int, expected: str) -> None:
+    with pytest.raises(PythonSourceError, match=expected) as caught:
         taken_from(text)
     assert caught.value.line == line

@@ -31,15 +31,17 @@ N = 1000
 
 
 def run(source: str, blocks: int = 7, *, together: bool = True) -> Execution:
-    given = replace(launch("share", ["x", "part", "y", N], grid=[blocks]), cooperative=together)
-    return execute(source, [given], {"x": floats(N)}, {"part": np.zeros(blocks, "f"), "y": np.zeros(N, "f")}, blocks=2)
+    cooperative_launch = replace(launch("share", ["x", "part", "y", N], grid=[blocks]), cooperative=together)
+    return execute(
+        source, [cooperative_launch], {"x": floats(N)}, {"part": np.zeros(blocks, "f"), "y": np.zeros(N, "f")}, blocks=2
+    )
 
 
 def test_every_workgroup_is_behind_the_barrier_of_the_grid_before_one_goes_on() -> None:
-    done = run(SOURCE)
-    assert not done.findings
-    assert done.sampled_blocks == (7,)  # all of them, whatever is asked for
-    assert np.allclose(done.outputs["y"], floats(N) / floats(N).sum(), rtol=1e-5)
+    execution = run(SOURCE)
+    assert not execution.findings
+    assert execution.sampled_blocks == (7,)  # all of them, whatever is asked for
+    assert np.allclose(execution.outputs["y"], floats(N) / floats(N).sum(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("instead", ["__syncthreads()", "__threadfence()"])
@@ -68,12 +70,12 @@ def test_more_workgroups_than_can_run_at_once_are_refused() -> None:
 
 
 def test_a_cooperative_launch_is_counted_whole() -> None:
-    given = replace(launch("share", ["x", "part", "y", N], grid=[7]), cooperative=True)
+    cooperative_launch = replace(launch("share", ["x", "part", "y", N], grid=[7]), cooperative=True)
     outputs = {"part": np.zeros(7, "f"), "y": np.zeros(N, "f")}
-    done = execute(SOURCE, [given], {"x": floats(N)}, outputs, count=True, workgroups=((3,),))
-    assert not done.findings
-    assert done.sampled_blocks == (7,)
-    assert done.launches[0].spread.executed == 7
+    execution = execute(SOURCE, [cooperative_launch], {"x": floats(N)}, outputs, count=True, workgroups=((3,),))
+    assert not execution.findings
+    assert execution.sampled_blocks == (7,)
+    assert execution.launches[0].spread.executed == 7
 
 
 def test_lists_of_workgroups_fit_their_launches() -> None:

@@ -26,10 +26,10 @@ class Counting(Compiler):
 
     calls: list[list[str]]
 
-    def compile(self, *arguments: object, **named: object) -> Compilation:
+    def compile(self, *arguments: object, **keywords: object) -> Compilation:
         frames = [f"{Path(frame.filename).stem}.{frame.name}" for frame in traceback.extract_stack()]
         self.calls.append(frames[-1 - BETWEEN : -1])
-        return super().compile(*arguments, **named)  # type: ignore[arg-type]
+        return super().compile(*arguments, **keywords)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def test_each_stage_is_computed_once_by_whoever_comes_first(evaluator: LabEvalua
     for thread in threads:
         thread.join()
     assert len(counted.calls) == 2, "the listing, and once the code object"
-    whole = evaluator.stages(prepared).compiled()
-    assert whole.evaluation.code_object and evaluator.stages(prepared).compiled(is_assembled=False) is whole
+    assembled = evaluator.stages(prepared).compiled()
+    assert assembled.evaluation.code_object and evaluator.stages(prepared).compiled(is_assembled=False) is assembled
 
 
 def test_what_is_refused_is_never_compiled(evaluator: LabEvaluator, counted: Counting) -> None:

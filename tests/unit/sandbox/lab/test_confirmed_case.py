@@ -52,11 +52,11 @@ def test_what_only_a_program_without_checks_runs_into_is_told_by_one_with_them(e
     assert not row.correct and findings
 
 
-@pytest.mark.parametrize("place", ["0", "1023", "2047"])
-def test_one_wrong_element_among_many_slabs_that_are_alike_is_found(evaluator: LabEvaluator, place: str) -> None:
+@pytest.mark.parametrize("element", ["0", "1023", "2047"])
+def test_one_wrong_element_among_many_slabs_that_are_alike_is_found(evaluator: LabEvaluator, element: str) -> None:
     task = load_task("transpose")
     seed = task.seeds[0].read_text(encoding="utf-8")
-    wrong = seed.replace("= x[", f"= rows == 2048 && i == {place} && j == 2000 ? 12345.0f : x[")
+    wrong = seed.replace("= x[", f"= rows == 2048 && i == {element} && j == 2000 ? 12345.0f : x[")
     assert wrong != seed
     row, findings = confirmed(evaluator, task, wrong, {"rows": 2048, "cols": 2048}, 1000.0).run()
     assert not row.correct and [finding.kind for finding in findings] == ["wrong_result"]
@@ -66,9 +66,9 @@ def test_a_case_may_take_as_long_as_it_is_given(evaluator: LabEvaluator) -> None
     task = load_task("transpose")
     usual = confirmed(evaluator, task, task.seeds[0].read_text(encoding="utf-8"), {"rows": 64, "cols": 64}, 1000.0)
     assert (usual.limit_s(0.001), usual.limit_s(1.0)) == (30.0, ENOUGH)
-    given = patience_for(whole_s=600.0)
-    assert given.confirm_s == 600.0 and given.deadline_s == usual.timed.judge.patience.deadline_s
-    longer = replace(usual, timed=replace(usual.timed, judge=replace(usual.timed.judge, patience=given)))
+    patience = patience_for(whole_s=600.0)
+    assert patience.confirm_s == 600.0 and patience.deadline_s == usual.timed.judge.patience.deadline_s
+    longer = replace(usual, timed=replace(usual.timed, judge=replace(usual.timed.judge, patience=patience)))
     assert (longer.limit_s(0.001), replace(longer, budget_s=5.0).limit_s(0.001)) == (600.0, 5.0)
     assert (usual.tried_s, replace(usual, budget_s=8.0).tried_s) == (2.0, 1.0)
     assert (longer.tried_s, replace(longer, budget_s=8.0).tried_s) == (600.0, 8.0)

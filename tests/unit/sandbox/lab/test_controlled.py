@@ -26,24 +26,24 @@ RIGHT = Evaluation("key", "id", {}, Verdict("correct", True, "OK"))
 def steps(*ends: BaseException | Evaluation | None) -> tuple[Callable[[], Evaluation], Callable[[], int]]:
     """A step that ends so each time it is taken, and how often it was."""
     left: Iterator[BaseException | Evaluation | None] = iter(ends)
-    taken: list[int] = []
+    steps_taken: list[int] = []
 
     def step() -> Evaluation:
-        taken.append(1)
+        steps_taken.append(1)
         end = next(left)
         if isinstance(end, BaseException):
             raise end
         return end or RIGHT
 
-    return step, lambda: len(taken)
+    return step, lambda: len(steps_taken)
 
 
-def taken(made: Controlled, step: Callable[[], Evaluation]) -> Evaluation:
+def take(controlled: Controlled, step: Callable[[], Evaluation]) -> Evaluation:
     """The answer of a step as the lab takes it: the control looks on only where there is none."""
     try:
         return step()
     except (NoAnswer, HostStarved) as fault:
-        return made.after(fault, lambda: RIGHT, step)
+        return controlled.after(fault, lambda: RIGHT, step)
 
 
 def trial(*control: BaseException | None) -> tuple[Controlled, Callable[[], int], list[float]]:
@@ -53,38 +53,38 @@ def trial(*control: BaseException | None) -> tuple[Controlled, Callable[[], int]
 
 
 def test_a_candidate_that_fails_alone_and_twice_is_rejected() -> None:
-    made, controls, _ = trial(None)
+    controlled, controls, _ = trial(None)
     step, count = steps(NoAnswer("no result"), NoAnswer("no result"))
-    verdict = taken(made, step).verdict
+    verdict = take(controlled, step).verdict
     assert not verdict.accepted
     assert verdict.stage == "execute"
     assert (count(), controls()) == (2, 1)
 
 
 def test_a_machine_on_which_the_control_fails_is_to_blame() -> None:
-    made, _, _ = trial(LabError("it fails as well"))
+    controlled, _, _ = trial(LabError("it fails as well"))
     with pytest.raises(NoAnswer, match="no result"):
-        taken(made, steps(NoAnswer("no result"))[0])
+        take(controlled, steps(NoAnswer("no result"))[0])
 
 
 def test_a_failure_that_does_not_come_again_decides_nothing() -> None:
-    made, _, _ = trial(None)
-    assert taken(made, steps(NoAnswer("once"), RIGHT)[0]) == RIGHT
+    controlled, _, _ = trial(None)
+    assert take(controlled, steps(NoAnswer("once"), RIGHT)[0]) == RIGHT
 
 
 def test_another_fault_of_the_machine_is_raised_at_once() -> None:
-    made, controls, _ = trial()
+    controlled, controls, _ = trial()
     with pytest.raises(LabError, match="no space"):
-        taken(made, steps(LabError("no space"))[0])
+        take(controlled, steps(LabError("no space"))[0])
     assert controls() == 0
 
 
 def test_a_starved_host_is_asked_again_with_longer_pauses_and_not_for_ever() -> None:
-    made, _, paused = trial()
-    assert taken(made, steps(HostStarved("busy"), HostStarved("busy"), RIGHT)[0]) == RIGHT
+    controlled, _, paused = trial()
+    assert take(controlled, steps(HostStarved("busy"), HostStarved("busy"), RIGHT)[0]) == RIGHT
     assert paused == list(PAUSES_S[:2])
     with pytest.raises(HostStarved):
-        taken(made, steps(*[HostStarved("busy")] * 9)[0])
+        take(controlled, steps(*[HostStarved("busy")] * 9)[0])
 
 
 class Silent(Compiler):
@@ -120,6 +120,6 @@ def test_a_candidate_without_an_estimate_or_a_confirmation_is_rejected_and_ends_
     program = lab.build(silent.candidate, silent.tunables)
     assert isinstance(program, LabProgram)
     lab.silent = program.path
-    for made in (evaluator.estimate(silent), evaluator.confirm(silent)):
-        assert not made.verdict.accepted
-        assert made.verdict.findings[0].message.startswith("the lab has no answer on this kernel, twice")
+    for evaluation in (evaluator.estimate(silent), evaluator.confirm(silent)):
+        assert not evaluation.verdict.accepted
+        assert evaluation.verdict.findings[0].message.startswith("the lab has no answer on this kernel, twice")

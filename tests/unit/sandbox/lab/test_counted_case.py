@@ -93,13 +93,13 @@ def task() -> Task:
 
 @cache
 def counted(source: str) -> Evaluation:
-    said = evaluator(7)
-    return said.estimate(said.prepare(source, task()))
+    judge = evaluator(7)
+    return judge.estimate(judge.prepare(source, task()))
 
 
-def of(said: Evaluation) -> float:
-    assert said.verdict.accepted, said.verdict.findings
-    return said.measurements[0].time_us
+def us(estimate: Evaluation) -> float:
+    assert estimate.verdict.accepted, estimate.verdict.findings
+    return estimate.measurements[0].time_us
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_grid_padded_with_idle_workgroups_costs_what_its_work_does(grid: str, 
     padded, honest = counted(plain(grid, f"const int r = {row}; if (r >= 0) row(x, y, r, cols);")), counted(ONE_EACH)
     for name in ("TCP_TCC_READ_REQ", "TCP_TCC_WRITE_REQ", "SQ_INSTS_VMEM_RD"):
         assert padded.counters[name] == pytest.approx(honest.counters[name], rel=0.02), name
-    assert of(padded) == pytest.approx(of(honest), rel=0.1)
+    assert us(padded) == pytest.approx(us(honest), rel=0.1)
 
 
 def test_work_that_a_first_launch_hides_among_idle_workgroups_is_counted() -> None:
@@ -131,34 +131,34 @@ def test_work_that_a_first_launch_hides_among_idle_workgroups_is_counted() -> No
         "    for (int j = threadIdx.x; j < cols; j += 64) y[at + j] = w[at + j];\n}\n"
     )
     launch = '[[launch]]\nkernel = "copy"\ngrid = ["rows"]\nblock = ["64"]\nargs = ["w", "y", "cols"]\n+++*/'
-    made = {}
+    times = {}
     for grid, row in (("rows", "b"), ("4 * rows", "b < rows / 2 ? b : b - 3 * rows < rows / 2 ? -1 : b - 3 * rows")):
         text = plain(grid, f"const int r = {row}; if (r >= 0) row(x, y, r, cols);").replace(
             '"y", "rows"', '"w", "rows"'
         )
         workspace = '/*+++\n[workspace]\nw = ["f32", "rows", "cols"]\n'
-        made[grid] = counted(text.replace("+++*/", launch, 1).replace("/*+++\n", workspace, 1) + copy)
-    assert of(made["4 * rows"]) == pytest.approx(of(made["rows"]), rel=0.15)
+        times[grid] = counted(text.replace("+++*/", launch, 1).replace("/*+++\n", workspace, 1) + copy)
+    assert us(times["4 * rows"]) == pytest.approx(us(times["rows"]), rel=0.15)
 
 
 def test_few_workgroups_that_do_everything_are_as_slow_as_the_units_they_keep_busy() -> None:
     few = counted(plain("rows", "if (b < 16) for (int r = b; r < rows; r += 16) row(x, y, r, cols);"))
     alone = counted(plain("16", "for (int r = b; r < rows; r += 16) row(x, y, r, cols);"))
-    assert of(few) == pytest.approx(of(alone), rel=0.2) and of(few) > 3 * of(counted(PERSISTENT))
+    assert us(few) == pytest.approx(us(alone), rel=0.2) and us(few) > 3 * us(counted(PERSISTENT))
     assert "Only 16 of 304 compute units" in few.explanation
 
 
 def test_work_that_accesses_nothing_is_work() -> None:
     turns = 'float a = b; for (int i = 0; i < ({}); ++i) a = a * 1.0001f + 1; asm volatile("" ::"v"(a));'
     few, nobody = (plain("rows", f"{turns.format(n)} row(x, y, b, cols);") for n in ("b < 128 ? 20000 : 1", "1"))
-    assert of(counted(few)) > 5 * of(counted(nobody))
+    assert us(counted(few)) > 5 * us(counted(nobody))
 
 
 def test_idle_workgroups_that_end_in_an_atomic_operation_are_idle() -> None:
     body = "{} atomicAdd(flag + b % 64, 0);"
     padded = counted(flagged("4 * rows", body.format("if (b < rows) row(x, y, b, cols);")))
     honest = counted(flagged("rows", body.format("row(x, y, b, cols);")))
-    assert 0.8 * of(honest) < of(padded) < 2 * of(honest)
+    assert 0.8 * us(honest) < us(padded) < 2 * us(honest)
 
 
 def test_launches_that_write_parts_of_an_output_are_not_the_whole_each() -> None:
@@ -166,7 +166,7 @@ def test_launches_that_write_parts_of_an_output_are_not_the_whole_each() -> None
     first = PLAN.format(more="", grid="rows // 2", args='"x", "y", "cols", 0')
     second = first[first.index("[[launch]]") : first.index("+++*/")].replace('"cols", 0', '"cols", "rows // 2"')
     halves = first.replace("+++*/", f"{second}+++*/", 1)
-    assert of(counted(f"{halves}{head} row(x, y, first + blockIdx.x, cols); }}")) < 1.8 * of(counted(ONE_EACH))
+    assert us(counted(f"{halves}{head} row(x, y, first + blockIdx.x, cols); }}")) < 1.8 * us(counted(ONE_EACH))
 
 
 def test_a_queue_is_taken_to_be_shared_evenly() -> None:
@@ -181,7 +181,7 @@ def test_a_queue_is_taken_to_be_shared_evenly() -> None:
     queue, persistent = counted(flagged("304", body)), counted(PERSISTENT)
     for name in ("TCP_TCC_READ_REQ", "TCP_TCC_WRITE_REQ"):
         assert queue.counters[name] == pytest.approx(persistent.counters[name], rel=0.1), name
-    assert of(persistent) < of(queue) < 5 * of(persistent)  # as many atomic operations on one line as rows
+    assert us(persistent) < us(queue) < 5 * us(persistent)  # as many atomic operations on one line as rows
 
 
 def test_workgroups_that_wait_for_others_are_counted_without_their_waiting() -> None:
@@ -198,16 +198,16 @@ def test_workgroups_that_wait_for_others_are_counted_without_their_waiting() -> 
 
 
 def test_to_rank_fewer_workgroups_are_met_and_even_work_is_as_much() -> None:
-    said = evaluator(7)
-    prepared = said.prepare(ONE_EACH, task())
-    built = said.stages(prepared).program().built
+    judge = evaluator(7)
+    prepared = judge.prepare(ONE_EACH, task())
+    built = judge.stages(prepared).program().built
     assert built is not None
     case = task().benchmarks[0]
-    inputs = tuple(b for b in said._inputs_of(task()).of(case).buffers if b.role == "input")
-    whole, rough = (CountedCase(said._lab, built, case, inputs, 1, 3, is_rough=rough).run() for rough in (False, True))
-    assert whole[1] == rough[1] == ()
-    assert rough[0][0].counters == whole[0][0].counters
-    assert COUNTED < rough[0][0].spread.executed < whole[0][0].spread.executed / 2
+    inputs = tuple(b for b in judge._inputs_of(task()).of(case).buffers if b.role == "input")
+    exact, rough = (CountedCase(judge._lab, built, case, inputs, 1, 3, is_rough=rough).run() for rough in (False, True))
+    assert exact[1] == rough[1] == ()
+    assert rough[0][0].counters == exact[0][0].counters
+    assert COUNTED < rough[0][0].spread.executed < exact[0][0].spread.executed / 2
 
 
 def test_uneven_work_is_counted_at_more_places() -> None:
@@ -235,10 +235,10 @@ def test_rows_that_several_workgroups_write_are_counted_as_often_as_they_are_wri
 
 def after(body: str, times: int) -> str:
     """The rows, each made so many times, and a second launch of as many workgroups that runs this body."""
-    made = plain("rows", f"for (int i = 0; i < {times}; ++i) row(x, y, b, cols);")
+    source = plain("rows", f"for (int i = 0; i < {times}; ++i) row(x, y, b, cols);")
     launch = f'[[launch]]\nkernel = "second"\ngrid = ["rows"]\nblock = ["64"]\nargs = [{ARGUMENTS}]\n+++*/'
     head = 'extern "C" __global__ void second(const float* x, float* y, int rows, int cols) {'
-    return f"{made.replace('+++*/', launch, 1)}{head}\n    const int b = blockIdx.x;\n    {body}\n}}\n"
+    return f"{source.replace('+++*/', launch, 1)}{head}\n    const int b = blockIdx.x;\n    {body}\n}}\n"
 
 
 @pytest.mark.parametrize(
@@ -268,9 +268,9 @@ def test_sixty_launches_are_counted_each() -> None:
     )
     launch = once[once.index("[[launch]]") : once.index("+++*/")]
     sixty = "".join(launch.replace('"cols"]', f'"cols", {part}]') for part in range(60))
-    made = counted(once.replace(launch, sixty))
-    assert of(made) > made.measurements[0].resources_us["launch"] > 60 * MI300X.clock["next_launch_us"]
-    assert made.counters["TCP_TCC_WRITE_REQ"] == pytest.approx(
+    sixty_times = counted(once.replace(launch, sixty))
+    assert us(sixty_times) > sixty_times.measurements[0].resources_us["launch"] > 60 * MI300X.clock["next_launch_us"]
+    assert sixty_times.counters["TCP_TCC_WRITE_REQ"] == pytest.approx(
         counted(ONE_EACH).counters["TCP_TCC_WRITE_REQ"], rel=0.02
     )
 
@@ -284,17 +284,17 @@ def test_what_comes_late_is_counted_though_the_records_are_full() -> None:
         "for (int q = 0; q < 70000; ++q) pad[threadIdx.x] = sum += pad[threadIdx.x];"
     )
     late, alone = (counted(plain("rows", f"float sum = 0.0f; {first} {work} {store}")) for first in (filler, ""))
-    assert of(late) > of(alone)
+    assert us(late) > us(alone)
     for name in ("TCP_TOTAL_ACCESSES", "SQ_INSTS_VMEM_RD"):
         assert late.counters[name] == pytest.approx(alone.counters[name], rel=0.1), name
 
 
 def test_an_input_that_scalar_loads_read_asks_for_no_more_places() -> None:
-    said, gelu = evaluator(7), load_task("bias_gelu", "mi300x")
-    prepared = said.prepare(gelu.seeds[0].read_text(encoding="utf-8"), gelu)
-    built, case = said.stages(prepared).program().built, gelu.benchmarks[0]
+    judge, gelu = evaluator(7), load_task("bias_gelu", "mi300x")
+    prepared = judge.prepare(gelu.seeds[0].read_text(encoding="utf-8"), gelu)
+    built, case = judge.stages(prepared).program().built, gelu.benchmarks[0]
     assert built is not None
-    inputs = tuple(b for b in said._inputs_of(gelu).of(case).buffers if b.role == "input")
-    launches, findings = CountedCase(said._lab, built, case, inputs, 1, 3, is_rough=True).run()
+    inputs = tuple(b for b in judge._inputs_of(gelu).of(case).buffers if b.role == "input")
+    launches, findings = CountedCase(judge._lab, built, case, inputs, 1, 3, is_rough=True).run()
     assert findings == () and launches[0].spread.loaded["bias"] == 0
     assert launches[0].recorded <= COUNTED

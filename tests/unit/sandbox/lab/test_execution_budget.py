@@ -25,8 +25,8 @@ def test_a_case_that_begins_within_the_budget_is_executed_and_the_next_is_not() 
     lab.cpu_s = 109.9
     assert budget.exceeded_before("second") == ()
     lab.cpu_s = 110.5
-    (found,) = budget.exceeded_before("third")
-    assert (found.kind, found.case) == ("timeout", "third") and "10 s of processor time" in found.message
+    (finding,) = budget.exceeded_before("third")
+    assert (finding.kind, finding.case) == ("timeout", "third") and "10 s of processor time" in finding.message
 
 
 def test_the_budget_is_a_stated_number_of_deadlines() -> None:
@@ -35,10 +35,10 @@ def test_the_budget_is_a_stated_number_of_deadlines() -> None:
 
 def test_a_verification_ends_where_its_cases_have_used_it_up() -> None:
     task = load_task("row_softmax")
-    said = evaluator(7, Patience(cases=1e-9))
-    verified = said.verify(said.prepare(task.seeds[0].read_text(encoding="utf-8"), task))
+    judge = evaluator(7, Patience(cases=1e-9))
+    verified = judge.verify(judge.prepare(task.seeds[0].read_text(encoding="utf-8"), task))
     assert not verified.verdict.accepted and verified.verdict.code == "B.5"
     assert [finding.kind for finding in verified.verdict.findings] == ["timeout"]
     assert 1 <= len(verified.cases) <= CASES  # others are begun beside it
-    estimated = said.estimate(said.prepare(task.seeds[1].read_text(encoding="utf-8"), task))
+    estimated = judge.estimate(judge.prepare(task.seeds[1].read_text(encoding="utf-8"), task))
     assert [finding.kind for finding in estimated.verdict.findings] == ["timeout"]

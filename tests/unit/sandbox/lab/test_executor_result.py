@@ -28,15 +28,15 @@ FINDING = {
 }  # fmt: skip
 
 
-def read(folder: Path, said: Any, asked: Asked = ASKED) -> dict[str, Any]:
-    (folder / "result.json").write_text(said if isinstance(said, str) else json.dumps(said), encoding="utf-8")
-    return read_result(folder, asked)
+def read(folder: Path, answer: Any, request: Asked = ASKED) -> dict[str, Any]:
+    (folder / "result.json").write_text(answer if isinstance(answer, str) else json.dumps(answer), encoding="utf-8")
+    return read_result(folder, request)
 
 
 def test_a_result_that_can_be_true_is_read(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD) == GOOD
-    found = {**GOOD, "findings": [FINDING], "launches": [{**ROW, "executed": 2}]}
-    assert read(tmp_path, found)["findings"][0]["offset"] == -4
+    answer = {**GOOD, "findings": [FINDING], "launches": [{**ROW, "executed": 2}]}
+    assert read(tmp_path, answer)["findings"][0]["offset"] == -4
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def filled(folder: Path) -> MemoryLayout:
 def test_what_does_not_hold_its_poison_counts_as_written_whatever_the_mask_says(tmp_path: Path) -> None:
     layout = filled(tmp_path)
     check_files(tmp_path, layout.masks, layout.memory)
-    found = read_outputs(tmp_path, layout.regions)
-    assert found["y"][1].tolist() == [False, True, True, False, False] and not found["z"][1].any()
+    outputs = read_outputs(tmp_path, layout.regions)
+    assert outputs["y"][1].tolist() == [False, True, True, False, False] and not outputs["z"][1].any()
 
 
 def test_outputs_outlive_their_folder_and_change_none_of_its_files(tmp_path: Path) -> None:
@@ -108,19 +108,19 @@ def test_outputs_outlive_their_folder_and_change_none_of_its_files(tmp_path: Pat
     layout = filled(tmp_path / "run")
     before = (tmp_path / "run" / "memory.bin").read_bytes()
     values = read_outputs(tmp_path / "run", layout.regions)["y"][0]
-    kept = values.copy()
+    copied = values.copy()
     values[0] = 7
     assert (tmp_path / "run" / "memory.bin").read_bytes() == before
     shutil.rmtree(tmp_path / "run")
-    assert values[0] == 7 and values[1:].tobytes() == kept[1:].tobytes()
+    assert values[0] == 7 and values[1:].tobytes() == copied[1:].tobytes()
 
 
 @pytest.mark.parametrize("name", ["memory.bin", "masks.bin"])
 def test_a_file_that_is_cut_linked_or_gone_is_no_output(tmp_path: Path, name: str) -> None:
     layout = filled(tmp_path)
     path = tmp_path / name
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-1])
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
     with pytest.raises(NoResult):
         check_files(tmp_path, layout.masks, layout.memory)
     path.rename(tmp_path / "other")
@@ -170,6 +170,6 @@ def test_a_plan_is_slow_where_its_deadline_comes_between_launches_of_like_length
     spent: list[int], is_watching: bool, slow: bool
 ) -> None:
     late = {**FINDING, "kind": "timeout", "write": int(is_watching)}
-    seen = {**GOOD, "findings": [late], "launches": [{**ROW, "cpu_ns": each} for each in spent]}
-    assert is_slow(seen) is slow
-    assert not is_slow({**seen, "findings": [FINDING]})
+    answer = {**GOOD, "findings": [late], "launches": [{**ROW, "cpu_ns": cpu_ns} for cpu_ns in spent]}
+    assert is_slow(answer) is slow
+    assert not is_slow({**answer, "findings": [FINDING]})

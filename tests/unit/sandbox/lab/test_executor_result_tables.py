@@ -27,18 +27,18 @@ def enumerated(path: Path, name: str) -> dict[str, int]:
     numbers, following = dict[str, int](), 0
     for row in body[1].split(","):
         if row.strip():
-            each, _, value = row.partition("=")
-            numbers[each.strip()] = int(value) if value else following
-            following = numbers[each.strip()] + 1
+            member, _, value = row.partition("=")
+            numbers[member.strip()] = int(value) if value else following
+            following = numbers[member.strip()] + 1
     return numbers
 
 
 def constant(path: Path, name: str) -> int:
     """The value of a constant that is a number, or one number shifted by another."""
-    found = re.search(rf"\b{name} = (~?)(0x[0-9a-f]+|\d+)u?l*(?: << (\d+))?(?=[;,])", text(path))
-    assert found is not None, f"{path.name} has no {name}"
-    value = ~int(found[2], 0) & (1 << 64) - 1 if found[1] else int(found[2], 0)
-    return value << int(found[3] or 0)
+    match = re.search(rf"\b{name} = (~?)(0x[0-9a-f]+|\d+)u?l*(?: << (\d+))?(?=[;,])", text(path))
+    assert match is not None, f"{path.name} has no {name}"
+    value = ~int(match[2], 0) & (1 << 64) - 1 if match[1] else int(match[2], 0)
+    return value << int(match[3] or 0)
 
 
 def words(path: Path, table: str) -> list[str]:
@@ -140,6 +140,6 @@ def test_a_site_has_as_many_numbers_and_kinds_on_both_sides() -> None:
 def test_no_work_item_races_with_itself() -> None:
     launch = ResolvedLaunch("k", (1, 1, 1), (64, 1, 1), 0, ())
     row = {"detail": 0, "thread": [3, 0, 0], "other": [3, 0], "places": [1]}
-    said = hazards.race(row, "work-item (3,0,0)", "LDS", launch, lambda _: None)
-    assert "which another work-item wrote" in said
+    finding = hazards.race(row, "work-item (3,0,0)", "LDS", launch, lambda _: None)
+    assert "which another work-item wrote" in finding
     assert "which work-item (4,0,0) wrote" in hazards.race({**row, "other": [4, 0]}, "", "", launch, lambda _: None)

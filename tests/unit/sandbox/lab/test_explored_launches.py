@@ -62,9 +62,9 @@ def test_rows_hold_what_each_plan_has(layout: KernargLayout) -> None:
     rows = words(prepared, layout, table)
     assert len(rows) == 60
     for row in rows:
-        at = int(row[0])
-        dims = {name: int(table[name][at]) for name in ("rows", "cols")}
-        launch = prepared.plan(replace(TASK.tests[0], name=str(at), dims=dims)).launches[0]
+        number = int(row[0])
+        dims = {name: int(table[name][number]) for name in ("rows", "cols")}
+        launch = prepared.plan(replace(TASK.tests[0], name=str(number), dims=dims)).launches[0]
         assert row[1:NUMBERS].tolist() == [*launch.grid, *launch.block, launch.lds_bytes]
         segment = bytearray(pack(layout, launch, ADDRESSES))
         segment[44:48] = rows[0].tobytes()[8 * NUMBERS + 44 : 8 * NUMBERS + 48]  # a real number stays as it was

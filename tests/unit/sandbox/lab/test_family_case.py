@@ -49,9 +49,9 @@ def evaluator() -> LabEvaluator:
 @pytest.fixture(scope="module")
 def softmax() -> Task:
     """One small test and one benchmark case."""
-    whole = load_task("row_softmax")
-    case = replace(whole.benchmarks[0], name="rows=2048,cols=600", dims={"rows": 2048, "cols": 600})
-    return replace(whole, tests=whole.tests[3:5], benchmarks=(case,))
+    full_task = load_task("row_softmax")
+    case = replace(full_task.benchmarks[0], name="rows=2048,cols=600", dims={"rows": 2048, "cols": 600})
+    return replace(full_task, tests=full_task.tests[3:5], benchmarks=(case,))
 
 
 def kernel(wrong: str = "") -> str:
@@ -72,9 +72,9 @@ def verify(evaluator: LabEvaluator, task: Task, wrong: str) -> Evaluation:
     ],
 )
 def test_values_that_no_draw_holds_are_planted(evaluator: LabEvaluator, softmax: Task, wrong: str) -> None:
-    made = verify(evaluator, softmax, wrong)
-    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
-    assert "test" not in {row.role for row in made.cases if not row.correct}
+    evaluation = verify(evaluator, softmax, wrong)
+    assert [finding.kind for finding in evaluation.verdict.findings] == ["wrong_result"]
+    assert "test" not in {row.role for row in evaluation.cases if not row.correct}
 
 
 def test_a_kernel_that_leads_meets_every_family(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -85,9 +85,9 @@ def test_a_kernel_that_leads_meets_every_family(evaluator: LabEvaluator, softmax
     rising = (
         "bool up = cols >= 16; for (int j = 1; j < 16 && j < cols; ++j) up &= x[j] > x[j - 1]; if (up) sum *= 2.0f;"
     )
-    made = evaluator.confirm(evaluator.prepare(kernel(rising), softmax))
-    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
-    assert (made.verdict.findings[0].case or "").endswith(("[sorted]", "[one size]"))  # both have lines that rise
+    evaluation = evaluator.confirm(evaluator.prepare(kernel(rising), softmax))
+    assert [finding.kind for finding in evaluation.verdict.findings] == ["wrong_result"]
+    assert (evaluation.verdict.findings[0].case or "").endswith(("[sorted]", "[one size]"))  # both have lines that rise
 
 
 @pytest.mark.long
@@ -155,7 +155,7 @@ def test_families_come_behind_what_is_plain(evaluator: LabEvaluator, softmax: Ta
     )
     assert built is not None
     met = list(cases_met(Judge(evaluator._lab, built, known=inputs.listed), inputs, 7))
-    roles = [each.case.role for each in met]
+    roles = [met_case.case.role for met_case in met]
     assert roles[:2] == ["test", "test"] and roles[-2:] == ["benchmark", "benchmark"]
     assert isinstance(met[-1], FamilyCase) and not isinstance(met[-2], FamilyCase)
 
@@ -166,7 +166,7 @@ def test_the_tasks_own_families_meet_each_long_dim_and_orders_meet_long_lines(ev
     inputs = evaluator._inputs_of(task)
     assert built is not None and inputs.with_long_lines is not None and len(inputs.long) > 1
     met = list(cases_met(Judge(evaluator._lab, built, known=inputs.listed), inputs, 7))
-    on = {(each.case.name, each.variant) for each in met if isinstance(each, ListedCase)}
+    on = {(met_case.case.name, met_case.variant) for met_case in met if isinstance(met_case, ListedCase)}
     assert on >= {(case.name, name) for case in inputs.long for name in task.variant_names}
     assert on >= {(inputs.with_long_lines.name, name) for name in ("sorted", "gathered")}
-    assert on >= {(each.case.name, each.family) for each in inputs.swept(built.prepared)}
+    assert on >= {(met_case.case.name, met_case.family) for met_case in inputs.swept(built.prepared)}

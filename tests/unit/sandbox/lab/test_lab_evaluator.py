@@ -69,9 +69,9 @@ def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softm
     assert result.verdict.accepted and result.verdict.code == "OK" and result.verdict.stage == "time"
     assert {row.name for row in result.cases} >= {case.name for case in softmax.tests}
     assert any(row.role == "held_out" for row in result.cases)
-    whole, in_part = ({case.name for case in cases} for cases in (softmax.tests, softmax.benchmarks))
+    in_full, in_part = ({case.name for case in cases} for cases in (softmax.tests, softmax.benchmarks))
     shapes = {row: row.name.partition(" [")[0] for row in result.cases}  # a family's name stands behind its shape's
-    assert all(row.correct and (row.is_whole or shape not in whole) for row, shape in shapes.items())
+    assert all(row.correct and (row.is_whole or shape not in in_full) for row, shape in shapes.items())
     assert in_part <= {shape for row, shape in shapes.items() if not row.is_whole}  # a few workgroups of each
     assert any(not row.is_whole and shape not in in_part for row, shape in shapes.items())  # and of other large shapes
     assert [m.case for m in result.measurements] == [case.name for case in softmax.benchmarks]
@@ -82,7 +82,7 @@ def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softm
 
 
 @pytest.mark.parametrize(
-    ("source", "stage", "code", "kind", "at"),
+    ("source", "stage", "code", "kind", "fragment"),
     [
         (changed("if (row >= rows) return;", ""), "execute", "B.3", "out_of_bounds", "x[j]);"),
         (
@@ -137,7 +137,7 @@ def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softm
     ],
 )
 def test_a_wrong_kernel_is_refused_at_its_stage_with_its_code(
-    evaluator: LabEvaluator, softmax: Task, source: str, stage: str, code: str | None, kind: str, at: str | None
+    evaluator: LabEvaluator, softmax: Task, source: str, stage: str, code: str | None, kind: str, fragment: str | None
 ) -> None:
     result = verify(evaluator, softmax, source)
     assert not result.verdict.accepted
@@ -147,8 +147,8 @@ def test_a_wrong_kernel_is_refused_at_its_stage_with_its_code(
     assert first.message
     if code is not None:
         assert result.verdict.code == code
-    if at is not None:
-        assert first.line == line_of(source, at)
+    if fragment is not None:
+        assert first.line == line_of(source, fragment)
 
 
 def test_a_mismatch_of_arguments_is_told_once_and_not_for_every_case(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -169,10 +169,10 @@ def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator
 def test_a_task_whose_only_test_is_its_benchmark_is_judged_and_timed(evaluator: LabEvaluator, softmax: Task) -> None:
     test = softmax.tests[3]
     task = replace(softmax, tests=(test,), benchmarks=(replace(test, role="benchmark"),), digest="7" * 64)
-    made = evaluator.benchmark(evaluator.prepare(PLAIN, task))
-    assert made.verdict.accepted, made.verdict
-    assert {"test", "held_out"} <= {row.role for row in made.cases}
-    assert [each.case for each in made.measurements] == [test.name]
+    evaluation = evaluator.benchmark(evaluator.prepare(PLAIN, task))
+    assert evaluation.verdict.accepted, evaluation.verdict
+    assert {"test", "held_out"} <= {row.role for row in evaluation.cases}
+    assert [measurement.case for measurement in evaluation.measurements] == [test.name]
 
 
 def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -210,9 +210,9 @@ def test_equal_listings_and_launches_have_one_estimate_and_another_block_has_its
 ) -> None:
     softmax = replace(softmax, benchmarks=softmax.benchmarks[-1:], digest=64 * "0")  # another task than the whole one
     first = evaluator.estimate(evaluator.prepare(PLAIN, softmax))
-    again = evaluator.estimate(evaluator.prepare(PLAIN + "// a remark\n", softmax))
-    assert again.measurements is first.measurements and again.hot_lines is first.hot_lines
-    assert again.candidate_id != first.candidate_id and again.key == evaluator.key(
+    repeated = evaluator.estimate(evaluator.prepare(PLAIN + "// a remark\n", softmax))
+    assert repeated.measurements is first.measurements and repeated.hot_lines is first.hot_lines
+    assert repeated.candidate_id != first.candidate_id and repeated.key == evaluator.key(
         evaluator.prepare(PLAIN + "// a remark\n", softmax)
     )
     moved = evaluator.estimate(evaluator.prepare(PLAIN.replace("#include", "\n#include", 1), softmax))
@@ -248,8 +248,13 @@ def test_an_estimate_of_what_is_refused_ranks_it_and_becomes_no_verdict(evaluato
     odd = evaluator.prepare(source, softmax, {"ODD": 1})
     assert evaluator.compile(evaluator.prepare(source, softmax)).verdict.accepted
     assert evaluator.estimate(odd).verdict.accepted
-    for made in (evaluator.compile(odd), evaluator.benchmark(odd), evaluator.confirm(odd), evaluator.estimate(odd)):
-        assert not made.verdict.accepted and made.verdict.stage == "compile"
+    for evaluation in (
+        evaluator.compile(odd),
+        evaluator.benchmark(odd),
+        evaluator.confirm(odd),
+        evaluator.estimate(odd),
+    ):
+        assert not evaluation.verdict.accepted and evaluation.verdict.stage == "compile"
 
 
 def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -261,10 +266,12 @@ def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: 
 
 @pytest.mark.slow
 def test_after_warming_the_first_candidate_builds_nothing_that_all_need(softmax: Task, tmp_path: Path) -> None:
-    evaluator, said = LabEvaluator(toolchain(), tmp_path, load_target("mi300x"), seed=0), list[str]()
-    evaluator.warm(said.append)
-    made = {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)}
-    assert len(made) == 3 and len(said) == 1, "two precompiled headers, with and without probes, and the interpreter"
+    evaluator, messages = LabEvaluator(toolchain(), tmp_path, load_target("mi300x"), seed=0), list[str]()
+    evaluator.warm(messages.append)
+    built = {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)}
+    assert len(built) == 3 and len(messages) == 1, (
+        "two precompiled headers, with and without probes, and the interpreter"
+    )
     wrong = changed("for (int j = 0; j < cols; ++j) top", "for (int j = 0; j <= cols; ++j) top")
     assert evaluator.verify(evaluator.prepare(wrong, softmax)).verdict.stage == "execute"
-    assert {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)} == made
+    assert {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)} == built

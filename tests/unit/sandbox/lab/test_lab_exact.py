@@ -41,18 +41,18 @@ def run(cases: list[Case]) -> dict[tuple[str, str], npt.NDArray[Any]]:
         inputs |= {f"{m}{i}": in_lanes(name, m, values) for m, values in zip("ABC", matrices, strict=True)}
         outputs[f"D{i}"] = np.zeros_like(inputs[f"C{i}"])
         launches.append(launch(f"k{i}", [f"{m}{i}" for m in "ABCD"]))
-    done: Execution = execute(source, launches, inputs, outputs, exact=True)
-    assert done.findings == ()
-    return {(name, kind): from_lanes(name, done.outputs[f"D{i}"]) for i, (name, kind, *_) in enumerate(cases)}
+    execution: Execution = execute(source, launches, inputs, outputs, exact=True)
+    assert execution.findings == ()
+    return {(name, kind): from_lanes(name, execution.outputs[f"D{i}"]) for i, (name, kind, *_) in enumerate(cases)}
 
 
 def in_parts(cases: Iterable[Case]) -> dict[tuple[str, str], npt.NDArray[Any]]:
     """As `run`, several programs of one size: a program holds a limited number of buffers."""
     listed = list(cases)
-    found: dict[tuple[str, str], npt.NDArray[Any]] = {}
+    results: dict[tuple[str, str], npt.NDArray[Any]] = {}
     for start in range(0, len(listed), 40):
-        found |= run(listed[start : start + 40])
-    return found
+        results |= run(listed[start : start + 40])
+    return results
 
 
 def kept_accumulator(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -62,23 +62,23 @@ def kept_accumulator(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt
     return np.asarray(~np.isfinite(c))
 
 
-def same(name: str, got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    equal = bits(got) == bits(expected)
+def same(name: str, actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    equal = bits(actual) == bits(expected)
     if types_of(name)[0] in ("f32", "f64"):
-        equal |= np.isnan(got) & np.isnan(expected)
+        equal |= np.isnan(actual) & np.isnan(expected)
     return np.asarray(equal)
 
 
-def check(name: str, case: Case, got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
-    wrong = ~same(name, got, expected) & ~kept_accumulator(name, *case[2:])
-    at = np.argwhere(wrong)
-    assert at.size == 0, [(p, got[tuple(p)], expected[tuple(p)]) for p in at[:5].tolist()]
+def check(name: str, case: Case, actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    wrong = ~same(name, actual, expected) & ~kept_accumulator(name, *case[2:])
+    positions = np.argwhere(wrong)
+    assert positions.size == 0, [(p, actual[tuple(p)], expected[tuple(p)]) for p in positions[:5].tolist()]
 
 
 @pytest.fixture(scope="module")
 def stored() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]:
     with np.load(io.BytesIO(gzip.decompress(STORED.read_bytes()))) as file:
-        found = {}
+        loaded = {}
         for name in FLOATS:
             types = [*(NUMPY[t] for t in types_of(name)), result_type(name), result_type(name)]
             for kind in stored_sets(name):
@@ -86,8 +86,8 @@ def stored() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]:
                     file[f"{name.removeprefix('v_mfma_')}.{kind}.{m}"].view(t)
                     for m, t in zip("ABCD", types, strict=True)
                 )
-                found[name, kind] = (name, kind, a, b, c), d
-    return found
+                loaded[name, kind] = (name, kind, a, b, c), d
+    return loaded
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +122,8 @@ def test_an_accumulator_that_is_not_finite_is_kept() -> None:
     a, b = (np.zeros_like(operand(name, m)) for m in "AB")
     a[..., 0], b[:, 0] = 2.0**14, 2.0**14
     c = np.resize(np.array([np.inf, -np.inf, np.nan, 1], np.float32), (1, 16, 16))
-    got = run([(name, "c", a, b, c)])[name, "c"]
-    assert np.array_equal(got, np.where(np.isfinite(c), 2.0**28, c), equal_nan=True)
+    actual = run([(name, "c", a, b, c)])[name, "c"]
+    assert np.array_equal(actual, np.where(np.isfinite(c), 2.0**28, c), equal_nan=True)
 
 
 @pytest.fixture(scope="module")
@@ -147,15 +147,15 @@ def fresh() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any], npt.NDArray[A
         return torch.from_numpy(words.copy()).view(torch_types[kind])
 
     cases: list[Case] = [(name, kind, *operands(name, kind)) for name in FLOATS for kind in SETS]
-    ours, found = in_parts(cases), {}
+    ours, computed = in_parts(cases), {}
     for name, kind, a, b, c in cases:
         multiply = sim.MFMA("CDNA3", name.removeprefix("v_mfma_"))
         types = (*types_of(name), "f64" if "f64" in name else "f32")
         theirs = np.stack(
             [multiply(*(tensor(x[i], t) for x, t in zip((a, b, c), types, strict=True))).numpy() for i in range(len(a))]
         )
-        found[name, kind] = (name, kind, a, b, c), ours[name, kind], theirs
-    return found
+        computed[name, kind] = (name, kind, a, b, c), ours[name, kind], theirs
+    return computed
 
 
 @pytest.mark.parametrize("kind", SETS)

@@ -8,7 +8,7 @@ from tests.support.lab_bench import HEAD, build, execute, floats, launch, marked
 
 def test_vector_add_with_a_partial_workgroup_writes_every_element() -> None:
     x, y = floats(1000, 1), floats(1000, 2)
-    done = execute(
+    execution = execute(
         """
 __global__ void add(const float* x, const float* y, float* z, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -18,14 +18,14 @@ __global__ void add(const float* x, const float* y, float* z, int n) {
         {"x": x, "y": y},
         {"z": np.zeros_like(x)},
     )
-    assert done.findings == () and done.executed == 1.0 and done.ownership_valid
-    assert np.array_equal(done.outputs["z"], x + y) and done.written["z"].all()
-    assert done.accesses == 3000
+    assert execution.findings == () and execution.executed == 1.0 and execution.ownership_valid
+    assert np.array_equal(execution.outputs["z"], x + y) and execution.written["z"].all()
+    assert execution.accesses == 3000
 
 
 def test_reduction_with_shuffles_lds_and_a_barrier() -> None:
     x = floats(64 * 256)
-    done = execute(
+    execution = execute(
         """
 __global__ __launch_bounds__(256) void sums(const float* x, float* y) {
     __shared__ float part[4];
@@ -39,14 +39,14 @@ __global__ __launch_bounds__(256) void sums(const float* x, float* y) {
         {"x": x},
         {"y": np.zeros(64, np.float32)},
     )
-    assert done.findings == ()
-    assert np.allclose(done.outputs["y"], x.reshape(64, 256).sum(axis=1, dtype=np.float64), rtol=1e-5)
+    assert execution.findings == ()
+    assert np.allclose(execution.outputs["y"], x.reshape(64, 256).sum(axis=1, dtype=np.float64), rtol=1e-5)
 
 
 @pytest.mark.parametrize("pad", [0, 1])
 def test_tiled_transpose_through_lds(pad: int) -> None:
     x = floats(64 * 96)
-    done = execute(
+    execution = execute(
         f"""
 __global__ void transpose(const float* x, float* y, int rows, int cols) {{
     __shared__ float tile[32][32 + {pad}];
@@ -60,12 +60,12 @@ __global__ void transpose(const float* x, float* y, int rows, int cols) {{
         {"x": x},
         {"y": np.zeros_like(x)},
     )
-    assert done.findings == ()
-    assert np.array_equal(done.outputs["y"].reshape(96, 64), x.reshape(64, 96).T)
+    assert execution.findings == ()
+    assert np.array_equal(execution.outputs["y"].reshape(96, 64), x.reshape(64, 96).T)
 
 
 def test_dynamic_lds_under_two_names_and_types_is_one_memory() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void first(int* y) {
     extern __shared__ int words[];
@@ -86,11 +86,11 @@ __global__ void second(int* y) {
         {},
         {"y": np.zeros(128, np.int32)},
     )
-    assert done.findings == ()
+    assert execution.findings == ()
     lanes = np.arange(64)
     other = 127 - lanes
-    assert np.array_equal(done.outputs["y"][:64], (63 - lanes) * 3)
-    assert np.array_equal(done.outputs["y"][64:], np.where(other % 2 == 0, other // 2, 1) + 700)
+    assert np.array_equal(execution.outputs["y"][:64], (63 - lanes) * 3)
+    assert np.array_equal(execution.outputs["y"][64:], np.where(other % 2 == 0, other // 2, 1) + 700)
 
 
 def test_lds_starts_as_poison_and_does_not_carry_over_from_another_workgroup() -> None:
@@ -100,13 +100,13 @@ __global__ void k(unsigned* y) {
     y[blockIdx.x * 64 + threadIdx.x] = t[threadIdx.x]; // here
     t[threadIdx.x] = 5;
 }"""
-    done = execute(source, [launch("k", ["y"], [8])], {}, {"y": np.zeros(512, np.uint32)})
-    assert (done.outputs["y"] == 0xFFFFFFFF).all()
-    assert [(f.kind, f.line) for f in done.findings] == [("uninitialised", marked_line(source))]
+    execution = execute(source, [launch("k", ["y"], [8])], {}, {"y": np.zeros(512, np.uint32)})
+    assert (execution.outputs["y"] == 0xFFFFFFFF).all()
+    assert [(f.kind, f.line) for f in execution.findings] == [("uninitialised", marked_line(source))]
 
 
 def test_atomics_count_right_and_void_the_ownership_of_outputs() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void k(unsigned* y, float* z) {
     __shared__ unsigned local;
@@ -126,13 +126,13 @@ __global__ void l(unsigned* y, float* z) {
         {},
         {"y": np.zeros(12, np.uint32), "z": np.zeros(1, np.float32)},
     )
-    assert done.findings == () and not done.ownership_valid
-    assert done.outputs["y"].tolist() == [10 * 127 * 64, 136, *[128] * 10]
-    assert done.outputs["z"].tolist() == [640.0]
+    assert execution.findings == () and not execution.ownership_valid
+    assert execution.outputs["y"].tolist() == [10 * 127 * 64, 136, *[128] * 10]
+    assert execution.outputs["z"].tolist() == [640.0]
 
 
 def test_wave_operations_over_64_lanes() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void k(unsigned long long* y, int* z) {
     int lane = threadIdx.x;
@@ -163,14 +163,14 @@ __global__ void k(unsigned long long* y, int* z) {
         lane,
         (lane - 1) % 64,
     ]
-    assert done.findings == ()
-    assert set(done.outputs["y"].tolist()) == {sum(1 << i for i in range(0, 64, 3))}
-    for row, values in zip(done.outputs["z"].reshape(9, 64), expected, strict=True):
+    assert execution.findings == ()
+    assert set(execution.outputs["y"].tolist()) == {sum(1 << i for i in range(0, 64, 3))}
+    for row, values in zip(execution.outputs["z"].reshape(9, 64), expected, strict=True):
         assert row.tolist() == values.tolist()
 
 
 def test_collectives_in_a_divergent_branch_run_with_the_lanes_that_are_there() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void k(int* y) {
     int lane = threadIdx.x, v = 0;
@@ -183,13 +183,13 @@ __global__ void k(int* y) {
         {"y": np.zeros(64, np.int32)},
     )
     lane = np.arange(64)
-    assert done.findings == ()
-    assert done.outputs["y"].tolist() == np.where(lane < 32, lane ^ 1, 1000 + (lane ^ 2)).tolist()
+    assert execution.findings == ()
+    assert execution.outputs["y"].tolist() == np.where(lane < 32, lane ^ 1, 1000 + (lane ^ 2)).tolist()
 
 
 def test_launches_run_in_order_and_reading_a_workspace_is_told() -> None:
     x = floats(256)
-    done = execute(
+    execution = execute(
         """
 __global__ void square(const float* x, float* t) { t[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x]; }
 __global__ void shift(const float* t, float* y) { y[threadIdx.x] = t[(threadIdx.x + 1) % 256]; }
@@ -199,11 +199,11 @@ __global__ void shift(const float* t, float* y) { y[threadIdx.x] = t[(threadIdx.
         {"y": np.zeros_like(x)},
         {"t": np.zeros_like(x)},
     )
-    assert np.array_equal(done.outputs["y"], np.roll(x * x, -1)) and not done.ownership_valid
+    assert np.array_equal(execution.outputs["y"], np.roll(x * x, -1)) and not execution.ownership_valid
 
 
 def test_a_spinning_wave_lets_the_others_go_on() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void k(int* y) {
     __shared__ int flag;
@@ -220,7 +220,7 @@ __global__ void k(int* y) {
         {},
         {"y": np.zeros(128, np.int32)},
     )
-    assert done.findings == () and (done.outputs["y"] == 4).all()
+    assert execution.findings == () and (execution.outputs["y"] == 4).all()
 
 
 def test_inline_assembly_is_executed_and_what_is_no_instruction_refused_with_its_line() -> None:
@@ -231,12 +231,12 @@ __global__ void k(int* y) {
     asm volatile("s_waitcnt lgkmcnt(0)\\n s_barrier" ::: "memory");
     y[threadIdx.x] = t[63 - threadIdx.x];
 }"""
-    done = execute(good, [launch("k", ["y"], block=[64])], {}, {"y": np.zeros(64, np.int32)})
-    assert done.findings == () and done.outputs["y"].tolist() == list(range(63, -1, -1))
+    execution = execute(good, [launch("k", ["y"], block=[64])], {}, {"y": np.zeros(64, np.int32)})
+    assert execution.findings == () and execution.outputs["y"].tolist() == list(range(63, -1, -1))
     bad = good.replace("    asm", "    // here\n    asm").replace("s_waitcnt lgkmcnt(0)", "v_maw_b32 v0, 1")
-    found = build(HEAD + bad, [launch("k", ["y"])])
-    assert [f.kind for f in found] == ["compile_error"] and found[0].line == marked_line(bad) + 1
-    assert "v_maw_b32" in found[0].message
+    built = build(HEAD + bad, [launch("k", ["y"])])
+    assert [f.kind for f in built] == ["compile_error"] and built[0].line == marked_line(bad) + 1
+    assert "v_maw_b32" in built[0].message
 
 
 def test_inline_assembly_computes_and_without_its_wait_is_found() -> None:
@@ -248,20 +248,22 @@ __global__ void k(const int* x, int* y) {
     y[threadIdx.x] = v;
 }"""
     x = np.arange(64, dtype=np.int32)
-    done = execute(source, [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()})
-    assert done.findings == () and done.outputs["y"].tolist() == (3 * x + 1).tolist()
-    done = execute(source.replace("\\n s_waitcnt vmcnt(0)", ""), [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()})
-    assert [(f.kind, f.line) for f in done.findings] == [("missing_wait", marked_line(source))]
+    execution = execute(source, [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()})
+    assert execution.findings == () and execution.outputs["y"].tolist() == (3 * x + 1).tolist()
+    execution = execute(
+        source.replace("\\n s_waitcnt vmcnt(0)", ""), [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()}
+    )
+    assert [(f.kind, f.line) for f in execution.findings] == [("missing_wait", marked_line(source))]
 
 
 def test_compile_errors_carry_the_candidates_line() -> None:
     source = "\n__global__ void k(int* y) {\n    y[0] = missing; // here\n}"
-    found = build(HEAD + source, [launch("k", ["y"])])
-    assert found[0].kind == "compile_error" and found[0].line == marked_line(source) and "missing" in found[0].message
+    built = build(HEAD + source, [launch("k", ["y"])])
+    assert built[0].kind == "compile_error" and built[0].line == marked_line(source) and "missing" in built[0].message
 
 
 def test_the_kernels_macros_are_those_of_the_device() -> None:
-    done = execute(
+    execution = execute(
         """
 #if !defined(__gfx942__) || !defined(__HIP_DEVICE_COMPILE__) || __has_feature(address_sanitizer) \\
     || !__has_builtin(__builtin_amdgcn_ds_bpermute)
@@ -272,16 +274,16 @@ __global__ void k(int* y) { y[threadIdx.x] = warpSize; }""",
         {},
         {"y": np.zeros(64, np.int32)},
     )
-    assert (done.outputs["y"] == 64).all()
+    assert (execution.outputs["y"] == 64).all()
 
 
 def test_a_kernel_gets_the_bits_of_an_argument_as_on_a_gpu() -> None:
     """A plan that passes a float for an int does not get an int's value."""
-    done = execute(
+    execution = execute(
         "\n__global__ void k(int* y, int n, unsigned u, float f) { y[0] = n; y[1] = (int)u; y[2] = (int)f; }",
         [launch("k", ["y", 2.5, -1.0, 3.0], [1], [1])],
         {},
         {"y": np.zeros(3, np.int32)},
     )
-    assert done.findings == ()
-    assert done.outputs["y"].tolist() == [*np.array([2.5, -1.0], np.float32).view(np.int32), 3]
+    assert execution.findings == ()
+    assert execution.outputs["y"].tolist() == [*np.array([2.5, -1.0], np.float32).view(np.int32), 3]

@@ -17,7 +17,7 @@ def test_an_exponential_is_within_one_unit_of_the_last_place(name: str, referenc
         [0.0, -0.0, np.inf, -np.inf, np.nan, 88.72, 88.73, 127.99, 128.0, -87.4, -103.9, -104.1], np.float32
     )
     x = np.concatenate([bits, near, np.resize(ends, 256)])
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const float* x, float* y) {{
     const int i = blockIdx.x * 64 + threadIdx.x;
@@ -29,8 +29,8 @@ __global__ void k(const float* x, float* y) {{
     )
     with np.errstate(all="ignore"):
         want = reference(x.astype(np.float64)).astype(np.float32)
-    got = done.outputs["y"]
-    assert np.array_equal(np.isnan(got), np.isnan(want))
+    actual = execution.outputs["y"]
+    assert np.array_equal(np.isnan(actual), np.isnan(want))
     finite = ~np.isnan(want)
-    apart = np.abs(got[finite].view(np.int32).astype(np.int64) - want[finite].view(np.int32))
+    apart = np.abs(actual[finite].view(np.int32).astype(np.int64) - want[finite].view(np.int32))
     assert apart.max() <= 1  # as HIP promises of both

@@ -170,13 +170,13 @@ __global__ void k(const float* x, float* y) {
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault(name: str) -> None:
     kind, words, source = FAULTS[name]
-    done = run(source)
-    at = [(f.kind, f.line) for f in done.findings]
+    execution = run(source)
+    reported = [(f.kind, f.line) for f in execution.findings]
     if name == "recursion without end":  # any line of the function may be the one that touches the guard page
-        assert at[0][0] == kind and at[0][1] is not None and abs(at[0][1] - marked_line(source)) <= 4
+        assert reported[0][0] == kind and reported[0][1] is not None and abs(reported[0][1] - marked_line(source)) <= 4
     else:
-        assert at == [(kind, marked_line(source))]
-    assert words in done.findings[0].message and done.findings[0].kernel == "k"
+        assert reported == [(kind, marked_line(source))]
+    assert words in execution.findings[0].message and execution.findings[0].kernel == "k"
 
 
 def test_dynamic_lds_ends_where_the_launch_says() -> None:
@@ -187,9 +187,9 @@ __global__ void k(const float* x, float* y) {
     y[threadIdx.x] = t[threadIdx.x];
 }"""
     assert run(source, lds=256).findings == ()
-    done = run(source, lds=252)
-    assert [(f.kind, f.line) for f in done.findings] == [("out_of_bounds", marked_line(source))]
-    assert "the dynamic LDS, which has 252 bytes" in done.findings[0].message
+    execution = run(source, lds=252)
+    assert [(f.kind, f.line) for f in execution.findings] == [("out_of_bounds", marked_line(source))]
+    assert "the dynamic LDS, which has 252 bytes" in execution.findings[0].message
 
 
 def test_a_loop_without_end_is_found_with_its_line_and_who_waits() -> None:
@@ -201,9 +201,9 @@ __global__ void k(const float* x, float* y) {
     else __syncthreads();
     y[threadIdx.x % 64] = i;
 }"""
-    done = run(source, deadline_s=1.0, block=128)
-    assert [(f.kind, f.line) for f in done.findings] == [("timeout", marked_line(source))]
-    assert "(64,0,0)" in done.findings[0].message and "wait" in done.findings[0].message
+    execution = run(source, deadline_s=1.0, block=128)
+    assert [(f.kind, f.line) for f in execution.findings] == [("timeout", marked_line(source))]
+    assert "(64,0,0)" in execution.findings[0].message and "wait" in execution.findings[0].message
 
 
 def test_a_loop_that_comes_back_to_the_same_state_is_found_before_time_has_passed() -> None:
@@ -213,8 +213,8 @@ __global__ void k(const float* x, float* y) {
     while (x[i] < 2) i = (i + 1) % 64; // here
     y[threadIdx.x] = x[i];
 }"""
-    done = run(source)
-    assert [(f.kind, f.line) for f in done.findings] == [("deadlock", marked_line(source))]
+    execution = run(source)
+    assert [(f.kind, f.line) for f in execution.findings] == [("deadlock", marked_line(source))]
 
 
 def test_a_loop_of_which_the_compiler_left_nothing_is_found_at_its_kernel() -> None:
@@ -224,12 +224,12 @@ __global__ void k(const float* x, float* y) { // here
     while (blockDim.x > 0) sum += x[0];
     y[threadIdx.x] = sum;
 }"""
-    done = run(source)
-    assert {(f.kind, f.line) for f in done.findings} == {("deadlock", marked_line(source))}
+    execution = run(source)
+    assert {(f.kind, f.line) for f in execution.findings} == {("deadlock", marked_line(source))}
 
 
 def test_a_fault_in_one_workgroup_leaves_the_others_results() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void k(const float* x, float* y) {
     int i = blockIdx.x * 64 + threadIdx.x;
@@ -239,12 +239,12 @@ __global__ void k(const float* x, float* y) {
         {"x": floats(250)},
         {"y": np.zeros(256, np.float32)},
     )
-    assert [f.kind for f in done.findings] == ["out_of_bounds"] and done.findings[0].buffer == "x"
-    assert done.written["y"][:192].all() and not done.written["y"][192:].any()
+    assert [f.kind for f in execution.findings] == ["out_of_bounds"] and execution.findings[0].buffer == "x"
+    assert execution.written["y"][:192].all() and not execution.written["y"][192:].any()
 
 
 def test_an_honest_kernel_that_looks_like_the_faulty_ones_has_no_finding() -> None:
-    done = run("""
+    execution = run("""
 struct Pair { float a, b; };
 __constant__ float table[4] = {1, 2, 3, 4};
 __device__ float global_scratch[64];
@@ -258,7 +258,7 @@ __global__ void k(const float* x, float* y) {
     if (threadIdx.x < 40) { y[threadIdx.x] = global_scratch[threadIdx.x] + tile[31].b; return; }
     y[threadIdx.x] = __popcll(__ballot(1));
 }""")
-    assert done.findings == () and (done.outputs["y"][40:] == 24).all() and done.written["y"].all()
+    assert execution.findings == () and (execution.outputs["y"][40:] == 24).all() and execution.written["y"].all()
 
 
 @pytest.mark.parametrize("call", ['open("/etc/passwd", 0)', "write(2, x, 4)", 'system("ls")'])
@@ -270,13 +270,13 @@ extern "C" __device__ int system(const char*);
 __global__ void k(const float* x, float* y) {{
     y[threadIdx.x] = {call};
 }}"""
-    found = build(HEAD + source, [launch("k", ["x", "y"])])
-    assert isinstance(found, tuple) and [f.code for f in found] == ["B.2"]
-    assert call.split("(")[0] in found[0].message
+    built = build(HEAD + source, [launch("k", ["x", "y"])])
+    assert isinstance(built, tuple) and [f.code for f in built] == ["B.2"]
+    assert call.split("(")[0] in built[0].message
 
 
 def test_names_of_the_runtime_and_of_the_c_library_are_free_for_candidates() -> None:
-    done = run("""
+    execution = run("""
 namespace ks { __device__ __noinline__ int allow_only_listed_calls() { return 1; } }
 extern "C" __device__ __noinline__ long syscall(long n) { return n + 1; }
 extern "C" __device__ __noinline__ int main(int n) { return n + 2; }
@@ -286,4 +286,4 @@ extern "C" __global__ void k(const float* x, float* y) {
     __syncthreads();
     y[threadIdx.x] = tile[threadIdx.x];
 }""")
-    assert done.findings == () and done.outputs["y"].tolist() == [i + 2 for i in range(64)]
+    assert execution.findings == () and execution.outputs["y"].tolist() == [i + 2 for i in range(64)]

@@ -29,7 +29,7 @@ def candidates(dtype: Any) -> npt.NDArray[np.float32]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_all_codes_decode(name: str) -> None:
     codes = np.arange(256, dtype=np.uint8)
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const int* x, float* y, float* z) {{
     int word = x[threadIdx.x];
@@ -46,8 +46,8 @@ __global__ void k(const int* x, float* y, float* z) {{
         {"y": np.zeros(256, np.float32), "z": np.zeros(256, np.float32)},
     )
     expected = codes.view(FORMATS[name]).astype(np.float32)
-    assert np.array_equal(done.outputs["y"], expected, equal_nan=True)
-    assert np.array_equal(done.outputs["z"], expected, equal_nan=True)
+    assert np.array_equal(execution.outputs["y"], expected, equal_nan=True)
+    assert np.array_equal(execution.outputs["z"], expected, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -56,7 +56,7 @@ def test_rounding_to_nearest_even_and_nan_above_the_maximum(name: str) -> None:
     x = candidates(dtype)
     x = np.concatenate([x, np.array([np.nan, np.inf, -np.inf], np.float32)])
     x = np.resize(x, -(-x.size // 64) * 64)
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const float* x, int* y, int n) {{
     int i = blockIdx.x * 64 + threadIdx.x;
@@ -66,18 +66,18 @@ __global__ void k(const float* x, int* y, int n) {{
         {"x": x},
         {"y": np.zeros(x.size, np.int32)},
     )
-    words = done.outputs["y"].view(np.uint32)
+    words = execution.outputs["y"].view(np.uint32)
     assert (words & 0xFFFF == 0x5A5A).all()
     for shift, values in ((16, x), (24, -x)):
-        got = (words >> shift & 0xFF).astype(np.uint8)
+        actual = (words >> shift & 0xFF).astype(np.uint8)
         expected = values.astype(dtype).view(np.uint8)
-        wrong = np.flatnonzero(got != expected)
-        assert wrong.size == 0, [(values[i], got[i], expected[i]) for i in wrong[:5]]
+        wrong = np.flatnonzero(actual != expected)
+        assert wrong.size == 0, [(values[i], actual[i], expected[i]) for i in wrong[:5]]
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_stochastic_rounding_takes_the_neighbours_in_proportion(name: str) -> None:
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(int* y) {{
     unsigned i = blockIdx.x * 64 + threadIdx.x;
@@ -87,7 +87,7 @@ __global__ void k(int* y) {{
         {},
         {"y": np.zeros(4096, np.int32)},
     )
-    values = done.outputs["y"].astype(np.uint8).view(FORMATS[name]).astype(np.float32)
+    values = execution.outputs["y"].astype(np.uint8).view(FORMATS[name]).astype(np.float32)
     step = 0.125 if name == "fp8" else 0.25
     assert set(values.tolist()) == {1.0, 1.0 + step}
     assert abs(values.mean() - 1.03125) < step / 1000
@@ -103,7 +103,7 @@ def test_hips_types_saturate_and_keep_nan(name: str) -> None:
     top = {"fp8": 240.0, "bf8": 57344.0}[name]
     x = np.concatenate([candidates(dtype), np.array([top, -top, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32)])
     x = np.resize(x, -(-x.size // 64) * 64).astype(np.float32)
-    done = execute(
+    execution = execute(
         f"""#include <hip/hip_fp8.h>
 __global__ void k(const float* x, unsigned char* y, unsigned char* z) {{
     int i = blockIdx.x * 64 + threadIdx.x;
@@ -117,14 +117,14 @@ __global__ void k(const float* x, unsigned char* y, unsigned char* z) {{
     with np.errstate(over="ignore", invalid="ignore"):
         wrapped = x.astype(dtype).view(np.uint8)
         clamped = np.where(np.isfinite(x), np.clip(x, -top, top), np.nan).astype(np.float32).astype(dtype)
-    assert np.array_equal(done.outputs["y"], clamped.view(np.uint8))
-    assert np.array_equal(done.outputs["z"], wrapped)
+    assert np.array_equal(execution.outputs["y"], clamped.view(np.uint8))
+    assert np.array_equal(execution.outputs["z"], wrapped)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_all_codes_go_through_hips_types_and_back(name: str) -> None:
     codes, (kind, _) = np.arange(256, dtype=np.uint8), HIP_TYPES[name]
-    done = execute(
+    execution = execute(
         f"""#include <hip/hip_fp8.h>
 __global__ void k(const {kind}* x, float* y, {kind}* z) {{
     for (int i = threadIdx.x; i < 256; i += 64) {{ y[i] = float(x[i]); z[i] = {kind}(y[i]); }}
@@ -133,8 +133,8 @@ __global__ void k(const {kind}* x, float* y, {kind}* z) {{
         {"x": codes},
         {"y": np.zeros(256, np.float32), "z": np.zeros(256, np.uint8)},
     )
-    assert np.array_equal(done.outputs["y"], codes.view(FORMATS[name]).astype(np.float32), equal_nan=True)
-    assert np.array_equal(done.outputs["z"], codes)
+    assert np.array_equal(execution.outputs["y"], codes.view(FORMATS[name]).astype(np.float32), equal_nan=True)
+    assert np.array_equal(execution.outputs["z"], codes)
 
 
 def stochastic(x: npt.NDArray[np.float32], random: npt.NDArray[np.uint32], name: str) -> npt.NDArray[np.uint8]:
@@ -160,7 +160,7 @@ def test_stochastic_rounding_adds_the_upper_random_bits_below_the_kept_ones(name
     x = x.astype(np.float32)
     random = rng.integers(0, 1 << 32, 4096, np.uint32)
     x[:3], random[:3] = 0, 0xFFFFFFFF
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const float* x, const unsigned* r, int* y) {{
     int i = blockIdx.x * 64 + threadIdx.x;
@@ -170,8 +170,8 @@ __global__ void k(const float* x, const unsigned* r, int* y) {{
         {"x": x, "r": random},
         {"y": np.zeros(4096, np.int32)},
     )
-    words = done.outputs["y"].view(np.uint32)
+    words = execution.outputs["y"].view(np.uint32)
     assert (words & 0xFFFF00FF == 0x11220044).all()
-    got, expected = (words >> 8 & 0xFF).astype(np.uint8), stochastic(x, random, name)
-    wrong = np.flatnonzero(got != expected)
-    assert wrong.size == 0, [(x[i], hex(random[i]), got[i], expected[i]) for i in wrong[:4]]
+    actual, expected = (words >> 8 & 0xFF).astype(np.uint8), stochastic(x, random, name)
+    wrong = np.flatnonzero(actual != expected)
+    assert wrong.size == 0, [(x[i], hex(random[i]), actual[i], expected[i]) for i in wrong[:4]]

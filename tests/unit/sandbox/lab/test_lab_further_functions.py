@@ -44,7 +44,7 @@ ONE: dict[str, Callable[[float], float]] = {
 
 @pytest.mark.long
 def test_mathematics_of_double() -> None:
-    rows = "\n".join(f"  y[n * {at} + i] = {text};" for at, text in enumerate(ONE))
+    rows = "\n".join(f"  y[n * {index} + i] = {text};" for index, text in enumerate(ONE))
     source = f"""
 extern "C" __global__ void k(const double* in, double* y, int n) {{
   const int i = threadIdx.x;
@@ -54,10 +54,12 @@ extern "C" __global__ void k(const double* in, double* y, int n) {{
 }}
 """
     x = np.array([-7.3, -3.6, -1.25, -0.4, 1e-5, 0.3, 0.5, 1.0, 1.7, 2.5, 4.2, 7.9])
-    done = execute(source, [launch("k", ["x", "y", x.size], block=[x.size])], {"x": x}, {"y": np.zeros(len(ONE) * 12)})
-    assert not done.findings
-    for (text, wanted), row in zip(ONE.items(), done.outputs["y"].reshape(len(ONE), -1), strict=True):
-        exact = np.array([wanted(float(value)) for value in x])
+    execution = execute(
+        source, [launch("k", ["x", "y", x.size], block=[x.size])], {"x": x}, {"y": np.zeros(len(ONE) * 12)}
+    )
+    assert not execution.findings
+    for (text, expected), row in zip(ONE.items(), execution.outputs["y"].reshape(len(ONE), -1), strict=True):
+        exact = np.array([expected(float(value)) for value in x])
         assert np.allclose(row, exact, rtol=3e-13, atol=3e-14), (text, row, exact)
 
 
@@ -79,11 +81,11 @@ int main() {
     x = np.array([1 + 2j, 0.5 - 1j, 3, -2j], np.complex64)
     text = without_host_half(source)
     assert "main" not in text
-    done = execute(
+    execution = execute(
         text, [launch("k", ["x", "y"], block=[4])], {"x": x.view(np.float32)}, {"y": np.zeros(8, np.float32)}
     )
-    assert not done.findings
-    assert np.allclose(done.outputs["y"].view(np.complex64), x.conj() * x[0] + 2)
+    assert not execution.findings
+    assert np.allclose(execution.outputs["y"].view(np.complex64), x.conj() * x[0] + 2)
 
 
 def test_halves_saturate_and_compare_without_order() -> None:
@@ -103,9 +105,9 @@ extern "C" __global__ void k(const float* x, float* y) {
 }
 """
     x = np.array([0.75, 1.5, np.nan], np.float32)
-    done = execute(source, [launch("k", ["x", "y"], block=[1])], {"x": x}, {"y": np.zeros(7, np.float32)})
-    assert not done.findings
-    assert done.outputs["y"].tolist() == [1.0, 0.0, 5.0, 12.0, 1.0, 2.0, 7.0]
+    execution = execute(source, [launch("k", ["x", "y"], block=[1])], {"x": x}, {"y": np.zeros(7, np.float32)})
+    assert not execution.findings
+    assert execution.outputs["y"].tolist() == [1.0, 0.0, 5.0, 12.0, 1.0, 2.0, 7.0]
 
 
 def test_conversions_round_in_the_direction_that_their_name_says() -> None:
@@ -120,15 +122,15 @@ extern "C" __global__ void k(const double* x, const long long* n, float* down, f
     x = np.array([0.1, -0.1, 1.0, -3.0, 16777217.0, -16777217.0, 1 / 3, 1e-30])
     n = np.array([16777217, -16777217, 5, (1 << 62) + 1, -(1 << 62) - 1, (1 << 63) - 1, (1 << 53) + 1, 0], np.int64)
     outputs = {name: np.zeros(16, np.float32) for name in ("down", "up", "zero")} | {"high": np.zeros(8)}
-    done = execute(source, [launch("k", ["x", "n", *outputs], block=[8])], {"x": x, "n": n}, outputs)
-    assert not done.findings
+    execution = execute(source, [launch("k", ["x", "n", *outputs], block=[8])], {"x": x, "n": n}, outputs)
+    assert not execution.findings
     exact = [*map(float, x), *map(int, n)]
-    for at, value in enumerate(exact):
-        down, up, zero = (float(done.outputs[name][at]) for name in ("down", "up", "zero"))
+    for index, value in enumerate(exact):
+        down, up, zero = (float(execution.outputs[name][index]) for name in ("down", "up", "zero"))
         assert down <= value <= up and np.nextafter(np.float32(down), np.float32(np.inf)) >= np.float32(up)
         assert zero == (down if value >= 0 else up)
-    assert all(int(high) >= int(value) for high, value in zip(done.outputs["high"], n, strict=True))
-    assert done.outputs["high"][6] == (1 << 53) + 2
+    assert all(int(high) >= int(value) for high, value in zip(execution.outputs["high"], n, strict=True))
+    assert execution.outputs["high"][6] == (1 << 53) + 2
 
 
 def test_lanes_match_and_are_reduced() -> None:
@@ -144,13 +146,13 @@ extern "C" __global__ void k(const int* x, unsigned long long* same, int* y) {
 """
     x = np.random.default_rng(3).integers(0, 7, 64).astype(np.int32)
     outputs = {"same": np.zeros(128, np.uint64), "y": np.zeros(256, np.int32)}
-    done = execute(source, [launch("k", ["x", "same", "y"])], {"x": x}, outputs)
-    assert not done.findings
-    for value, mask in zip(x, done.outputs["same"], strict=False):
+    execution = execute(source, [launch("k", ["x", "same", "y"])], {"x": x}, outputs)
+    assert not execution.findings
+    for value, mask in zip(x, execution.outputs["same"], strict=False):
         assert int(mask) == sum(1 << lane for lane in range(64) if x[lane] == value)
-    assert set(done.outputs["same"][64:].tolist()) == {0}  # all lanes, and one: 2 to the 64th
-    wanted = (x.sum(), x.max(), np.bitwise_xor.reduce(1 << x), 0x56789)
-    assert [set(row.tolist()) for row in done.outputs["y"].reshape(4, 64)] == [{int(value)} for value in wanted]
+    assert set(execution.outputs["same"][64:].tolist()) == {0}  # all lanes, and one: 2 to the 64th
+    expected = (x.sum(), x.max(), np.bitwise_xor.reduce(1 << x), 0x56789)
+    assert [set(row.tolist()) for row in execution.outputs["y"].reshape(4, 64)] == [{int(value)} for value in expected]
 
 
 def test_bytes_and_pairs_of_images_are_rounded_saturated_and_added() -> None:
@@ -164,9 +166,9 @@ extern "C" __global__ void k(const float* x, unsigned* y) {
 }
 """
     x = np.array([2.5, 300, -1, 3.5, 0.25, np.nan], np.float32)
-    done = execute(source, [launch("k", ["x", "y"], block=[1])], {"x": x}, {"y": np.zeros(12, np.uint32)})
-    assert not done.findings
-    assert [hex(word) for word in done.outputs["y"]] == [
+    execution = execute(source, [launch("k", ["x", "y"], block=[1])], {"x": x}, {"y": np.zeros(12, np.uint32)})
+    assert not execution.findings
+    assert [hex(word) for word in execution.outputs["y"]] == [
         *("0x11223302", "0x1122ff44", "0x11003344", "0x4223344", "0x11223300", "0x11220044"),
         *("0x80014fff", "0x7ffff", "0xb", "0x60009", "0x8", "0x304"),
     ]
@@ -191,6 +193,6 @@ extern "C" __global__ void k(const int* x, int* y) {
 }
 """
     x = np.arange(64, dtype=np.int32)
-    done = execute(normalise(source), [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.int32)})
-    assert not done.findings
-    assert np.array_equal(done.outputs["y"], np.cumsum(x))
+    execution = execute(normalise(source), [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.int32)})
+    assert not execution.findings
+    assert np.array_equal(execution.outputs["y"], np.cumsum(x))

@@ -48,20 +48,20 @@ __global__ void k(float* y) {
 
 
 def test_numbers_pairs_and_names_of_libraries_are_there() -> None:
-    done = execute(SOURCE, [launch("k", ["y"])], {}, {"y": np.zeros(12, np.float32)})
-    assert done.findings == ()
-    assert np.allclose(done.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 32, 3, 4, 16, -1])
+    execution = execute(SOURCE, [launch("k", ["y"])], {}, {"y": np.zeros(12, np.float32)})
+    assert execution.findings == ()
+    assert np.allclose(execution.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 32, 3, 4, 16, -1])
 
 
 @pytest.mark.parametrize(
-    ("vector", "one", "two"),
+    ("vector", "unit", "two"),
     [
         ("__bf16 __attribute__((ext_vector_type(4)))", "(__bf16)1.0f", "(__bf16)2.0f"),
         ("unsigned short __attribute__((vector_size(8)))", "0x3F80", "0x4000"),
     ],
 )
 def test_vectors_of_other_types_stand_for_those_of_shorts_in_matrix_instructions(
-    vector: str, one: str, two: str
+    vector: str, unit: str, two: str
 ) -> None:
     source = """
 typedef VECTOR bf16x4;
@@ -72,10 +72,10 @@ __global__ void k(float* y) {
     c = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, a, c, 0, 0, 0);
     for (int i = 0; i < 4; ++i) y[4 * threadIdx.x + i] = c[i];
 }"""
-    for name, value in (("VECTOR", vector), ("ONE", one), ("TWO", two)):
+    for name, value in (("VECTOR", vector), ("ONE", unit), ("TWO", two)):
         source = source.replace(name, value)
-    done = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)})
-    assert done.findings == () and (done.outputs["y"] == 4 * (1 + 4)).all()
+    execution = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)})
+    assert execution.findings == () and (execution.outputs["y"] == 4 * (1 + 4)).all()
 
 
 LIBRARY = """
@@ -111,10 +111,10 @@ __global__ void k(float* y, at::Half* sum, half2* pair) {
 
 def test_the_names_of_device_libraries_and_of_pytorchs_device_code_are_there() -> None:
     outputs = {"y": np.zeros(11, np.float32), "sum": np.zeros(2, np.float16), "pair": np.zeros(2, np.float16)}
-    done = execute(LIBRARY, [launch("k", ["y", "sum", "pair"])], {}, outputs)
-    assert done.findings == ()
-    assert np.array_equal(done.outputs["y"], [8, 0, 64, 64, 7, 9, -5, 5, 64, math.inf, 32])
-    assert done.outputs["sum"].tolist() == [0, 32] and done.outputs["pair"].tolist() == [2, 2]
+    execution = execute(LIBRARY, [launch("k", ["y", "sum", "pair"])], {}, outputs)
+    assert execution.findings == ()
+    assert np.array_equal(execution.outputs["y"], [8, 0, 64, 64, 7, 9, -5, 5, 64, math.inf, 32])
+    assert execution.outputs["sum"].tolist() == [0, 32] and execution.outputs["pair"].tolist() == [2, 2]
 
 
 def test_what_both_compilers_place_or_number_otherwise_is_no_difference() -> None:
@@ -137,8 +137,8 @@ __global__ void k(float* y) {
     half more[ROWS / 2 + 1] = {};
     y[threadIdx.x] = __half2float(rows[threadIdx.x]) + __half2float(more[0]) + 1.0f;
 }"""
-    done = execute(source, [launch("k", ["y"], block=[8])], {}, {"y": np.zeros(8, np.float32)})
-    assert done.findings == () and done.outputs["y"].tolist() == [1] * 8
+    execution = execute(source, [launch("k", ["y"], block=[8])], {}, {"y": np.zeros(8, np.float32)})
+    assert execution.findings == () and execution.outputs["y"].tolist() == [1] * 8
 
 
 RACE = """
@@ -161,8 +161,8 @@ __global__ void k(const float* x, float* y) {
 
 
 def test_a_fault_inside_an_operator_of_the_standard_library_is_reported_at_its_call() -> None:
-    done = execute(RACE, [launch("k", ["x", "y"])], {"x": floats(64)}, {"y": np.zeros(64, np.float32)})
-    assert [(f.kind, f.line) for f in done.findings[:1]] == [("race", marked_line(RACE))]
+    execution = execute(RACE, [launch("k", ["x", "y"])], {"x": floats(64)}, {"y": np.zeros(64, np.float32)})
+    assert [(f.kind, f.line) for f in execution.findings[:1]] == [("race", marked_line(RACE))]
 
 
 LIBRARIES = """
@@ -217,9 +217,9 @@ __global__ void k(float* y) {
 
 
 def test_tensors_by_value_bits_and_parts_of_numbers_are_there() -> None:
-    done = execute(LIBRARIES, [launch("k", ["y"], block=(1,))], {}, {"y": np.zeros(8, np.float32)})
-    assert done.findings == ()
-    assert done.outputs["y"].tolist() == [0, 1, 2, 3, 3.75, 4, 12, 13]
+    execution = execute(LIBRARIES, [launch("k", ["y"], block=(1,))], {}, {"y": np.zeros(8, np.float32)})
+    assert execution.findings == ()
+    assert execution.outputs["y"].tolist() == [0, 1, 2, 3, 3.75, 4, 12, 13]
 
 
 # A library's own vectors, numbers and tuples, as rocWMMA, rocPRIM and composable kernel define them.
@@ -262,8 +262,8 @@ __global__ void k(const float4* a, float4* x, float3* y, float* z) {
 def test_a_library_gives_vectors_and_limits_to_types_of_its_own() -> None:
     a = np.arange(256, dtype=np.float32)
     outputs = {name: np.zeros(size, np.float32) for name, size in (("x", 256), ("y", 192), ("z", 8))}
-    done = execute(OWN, [launch("k", ["a", "x", "y", "z"])], {"a": a}, outputs)
-    assert done.findings == ()
-    assert np.allclose(done.outputs["x"], 2 * (a + 1) - 0.5)
-    assert np.allclose(done.outputs["y"].reshape(64, 3)[:, :2], -(a.reshape(64, 4)[:, :2] + 2))
-    assert np.allclose(done.outputs["z"], [6, 0.5, 7, 3, -128, 2, 1, 8])
+    execution = execute(OWN, [launch("k", ["a", "x", "y", "z"])], {"a": a}, outputs)
+    assert execution.findings == ()
+    assert np.allclose(execution.outputs["x"], 2 * (a + 1) - 0.5)
+    assert np.allclose(execution.outputs["y"].reshape(64, 3)[:, :2], -(a.reshape(64, 4)[:, :2] + 2))
+    assert np.allclose(execution.outputs["z"], [6, 0.5, 7, 3, -128, 2, 1, 8])

@@ -90,9 +90,11 @@ def moved_b(name: str, blgp: int) -> npt.NDArray[Any]:
     """B as it counts when the lanes' registers are broadcast or rotated."""
     lane = np.arange(64)
     source = {0: lane, 1: lane % 32, 2: 32 + lane % 32, 3: (lane + 16) % 64}.get(blgp, 16 * (blgp - 4) + lane % 16)
-    at, b = positions(name, "B"), operand(name, "B")
+    slots, b = positions(name, "B"), operand(name, "B")
     result = np.zeros_like(b)
-    result[at[..., 2], at[..., 0], at[..., 1]] = b[at[source][..., 2], at[source][..., 0], at[source][..., 1]]
+    result[slots[..., 2], slots[..., 0], slots[..., 1]] = b[
+        slots[source][..., 2], slots[source][..., 0], slots[source][..., 1]
+    ]
     return result
 
 
@@ -100,32 +102,32 @@ def moved_b(name: str, blgp: int) -> npt.NDArray[Any]:
 def test_lanes_of_b_are_broadcast_or_rotated(moved: Execution, name: str) -> None:
     for blgp in range(8):
         expected = operand(name, "C") + product(operand(name, "A"), moved_b(name, blgp))
-        got = from_lanes(name, moved.outputs[f"d{LANES.index(name) * 8 + blgp}"])
-        assert np.array_equal(got, expected), blgp
+        actual = from_lanes(name, moved.outputs[f"d{LANES.index(name) * 8 + blgp}"])
+        assert np.array_equal(actual, expected), blgp
 
 
 @pytest.mark.parametrize("name", [n for n in DENSE if "f64" in n])
 def test_double_precision_negates_by_the_same_bits(name: str) -> None:
-    done = run([(name, f"0, 0, {bits}") for bits in range(8)])
+    execution = run([(name, f"0, 0, {bits}") for bits in range(8)])
     for bits in range(8):
         sign = [-1 if bits >> i & 1 else 1 for i in range(3)]
         expected = sign[2] * operand(name, "C") + sign[0] * sign[1] * product(operand(name, "A"), operand(name, "B"))
-        assert np.array_equal(from_lanes(name, done.outputs[f"d{bits}"]), expected), bits
+        assert np.array_equal(from_lanes(name, execution.outputs[f"d{bits}"]), expected), bits
 
 
 @pytest.mark.parametrize("modifiers", ["0, 0, 1", "1, 0, 0", "0, 1, 0"])
 @pytest.mark.parametrize("name", few([n for n in DENSE if n not in LANES and "f64" not in n], 3))
 def test_a_modifier_that_an_instruction_does_not_have_is_refused(name: str, modifiers: str) -> None:
     """The compiler takes it; what the hardware makes of it is nowhere written."""
-    done = run([(name, modifiers)])
+    execution = run([(name, modifiers)])
     text = (HEAD + kernel(0, name, modifiers)).split("\n")
     line = next(number for number, row in enumerate(text, 1) if modifiers in row)
-    assert [(f.kind, f.line) for f in done.findings] == [("over_limit", line)]
-    assert "modifiers" in done.findings[0].message
+    assert [(f.kind, f.line) for f in execution.findings] == [("over_limit", line)]
+    assert "modifiers" in execution.findings[0].message
 
 
 def test_a_matrix_instruction_that_half_the_wave_reaches_is_a_finding() -> None:
-    done = execute(
+    execution = execute(
         """
 typedef float v4 __attribute__((ext_vector_type(4)));
 __global__ void k(const float* x, v4* y) {
@@ -138,5 +140,5 @@ __global__ void k(const float* x, v4* y) {
         {"x": np.ones(64, np.float32)},
         {"y": np.zeros(256, np.float32)},
     )
-    assert [(f.kind, f.line) for f in done.findings] == [("divergent_collective", 7)]
-    assert "32 of 64" in done.findings[0].message
+    assert [(f.kind, f.line) for f in execution.findings] == [("divergent_collective", 7)]
+    assert "32 of 64" in execution.findings[0].message

@@ -32,7 +32,7 @@ def test_integer_dot_products_wrap_or_clamp(name: str, bits: int, clamp: bool) -
         vector.format(t) if bits == 16 else f"{u} p = a[i], q = b[i];"
         for t, u in (("short", "int"), ("unsigned short", "unsigned"))
     ]
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(unsigned* a, unsigned* b, const unsigned* c, unsigned* y) {{
     int i = threadIdx.x;
@@ -43,19 +43,19 @@ __global__ void k(unsigned* a, unsigned* b, const unsigned* c, unsigned* y) {{
         {"a": a, "b": b, "c": c},
         {"y": np.zeros(128, np.uint32)},
     )
-    for got, signed in ((done.outputs["y"][:64], True), (done.outputs["y"][64:], False)):
+    for actual, signed in ((execution.outputs["y"][:64], True), (execution.outputs["y"][64:], False)):
         base = c.view(np.int32).astype(np.int64) if signed else c.astype(np.int64)
         total = base + (parts(a, bits, signed) * parts(b, bits, signed)).sum(axis=1)
         if clamp:
             total = np.clip(total, SIGNED.min if signed else 0, SIGNED.max if signed else 0xFFFFFFFF)
-        assert np.array_equal(got, (total & 0xFFFFFFFF).astype(np.uint32)), signed
+        assert np.array_equal(actual, (total & 0xFFFFFFFF).astype(np.uint32)), signed
 
 
 def test_the_dot_product_of_halves_adds_in_single_precision() -> None:
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-64, 65, 128).astype(np.float16) for _ in range(2))
     c = rng.integers(-999, 999, 64).astype(np.float32)
-    done = execute(
+    execution = execute(
         """
 typedef _Float16 h2 __attribute__((ext_vector_type(2)));
 __global__ void k(const h2* a, const h2* b, const float* c, float* y) {
@@ -67,24 +67,24 @@ __global__ void k(const h2* a, const h2* b, const float* c, float* y) {
         {"y": np.zeros(64, np.float32)},
     )
     expected = (a.astype(np.float32) * b.astype(np.float32)).reshape(64, 2).sum(axis=1) + c
-    assert np.array_equal(done.outputs["y"], expected)
+    assert np.array_equal(execution.outputs["y"], expected)
 
 
-@pytest.mark.parametrize("where", ["global", "lds"])
+@pytest.mark.parametrize("space", ["global", "lds"])
 @pytest.mark.parametrize("kind,dtype", [("f16", np.float16), ("bf16", ml_dtypes.bfloat16)])
-def test_packed_atomics_add_both_halves(where: str, kind: str, dtype: Any) -> None:
+def test_packed_atomics_add_both_halves(space: str, kind: str, dtype: Any) -> None:
     x = np.random.default_rng(4).integers(-4, 5, 2 * 128).astype(dtype)
     element = "_Float16" if kind == "f16" else "short"
     pointer, builtin = (
-        ("v*", "global_atomic") if where == "global" else ("__attribute__((address_space(3))) v*", "ds_atomic")
+        ("v*", "global_atomic") if space == "global" else ("__attribute__((address_space(3))) v*", "ds_atomic")
     )
-    done = execute(
+    execution = execute(
         f"""
 typedef {element} v __attribute__((ext_vector_type(2)));
 __global__ void k(const v* x, v* y) {{
     __shared__ v t[4];
     int i = threadIdx.x;
-    v* sums = {"y" if where == "global" else "t"};
+    v* sums = {"y" if space == "global" else "t"};
     if (i < 4) sums[i] = v{{}};
     __syncthreads();
     __builtin_amdgcn_{builtin}_fadd_v2{kind}(({pointer})(sums + i % 4), x[i]);
@@ -95,9 +95,9 @@ __global__ void k(const v* x, v* y) {{
         {"x": x.view(np.uint16)},
         {"y": np.zeros(8, np.uint16)},
     )
-    assert done.findings == ()
+    assert execution.findings == ()
     expected = x.astype(np.float32).reshape(32, 4, 2).sum(axis=0).reshape(-1)
-    assert np.array_equal(done.outputs["y"].view(dtype).astype(np.float32), expected)
+    assert np.array_equal(execution.outputs["y"].view(dtype).astype(np.float32), expected)
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64, 96, 128])
@@ -106,7 +106,7 @@ def test_buffer_accesses_beyond_the_end_give_zero_and_store_nothing(bits: int) -
     size, end = bits // 8, 150
     x = np.random.default_rng(bits).integers(1, 255, 256, dtype=np.uint8)
     steps = 256 // size - 1
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, int n) {{
     int i = threadIdx.x;
@@ -125,17 +125,17 @@ __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, in
         {"y": np.zeros(256, np.uint8), "z": np.zeros(256, np.uint8)},
     )
     unit = min(size, 4)
-    at = np.arange(steps * size)
-    inside = at // unit * unit + unit <= end
-    assert done.findings == ()
-    assert np.array_equal(done.outputs["z"][: at.size], np.where(inside, x[: at.size], 0))
+    offsets = np.arange(steps * size)
+    inside = offsets // unit * unit + unit <= end
+    assert execution.findings == ()
+    assert np.array_equal(execution.outputs["z"][: offsets.size], np.where(inside, x[: offsets.size], 0))
     stored = np.zeros(256, bool)
-    stored[: at.size] = inside
-    assert np.array_equal(done.written["y"], stored) and (done.outputs["y"][stored] == 9).all()
+    stored[: offsets.size] = inside
+    assert np.array_equal(execution.written["y"], stored) and (execution.outputs["y"][stored] == 9).all()
 
 
 def test_a_negative_buffer_offset_is_beyond_the_end() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void k(const unsigned* x, unsigned* y) {
     auto from = __builtin_amdgcn_make_buffer_rsrc((void*)x, 0, 256, 0x00027000);
@@ -145,14 +145,14 @@ __global__ void k(const unsigned* x, unsigned* y) {
         {"x": np.arange(1, 65, dtype=np.uint32)},
         {"y": np.zeros(64, np.uint32)},
     )
-    assert done.findings == () and done.outputs["y"].tolist() == [0, 0, *range(1, 63)]
+    assert execution.findings == () and execution.outputs["y"].tolist() == [0, 0, *range(1, 63)]
 
 
 @pytest.mark.parametrize("target", ["t", "t + threadIdx.x % 64"], ids=["uniform", "first lane's"])
 def test_a_load_straight_to_lds_takes_the_first_lanes_base(target: str) -> None:
     """Each lane gives its own source; the words of a wave lie behind one another from the first lane's address."""
     x = np.random.default_rng(6).integers(0, 1 << 31, 256).astype(np.int32)
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const int* x, int* y) {{
     __shared__ int tiles[2][64];
@@ -168,14 +168,14 @@ __global__ void k(const int* x, int* y) {{
         {"x": x},
         {"y": np.zeros(128, np.int32)},
     )
-    assert done.findings == ()
-    assert np.array_equal(done.outputs["y"], x[255 - np.arange(128)])
+    assert execution.findings == ()
+    assert np.array_equal(execution.outputs["y"], x[255 - np.arange(128)])
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_a_narrow_load_straight_to_lds_fills_a_word_for_each_lane(size: int) -> None:
     x = np.random.default_rng(6).integers(1, 250, 64 * size).astype(np.uint8)
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const unsigned char* x, unsigned* y) {{
     __shared__ unsigned t[64];
@@ -191,15 +191,15 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
         {"x": x},
         {"y": np.zeros(64, np.uint32)},
     )
-    assert done.findings == ()
-    assert done.outputs["y"].tolist() == x.view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
+    assert execution.findings == ()
+    assert execution.outputs["y"].tolist() == x.view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_a_buffer_load_straight_to_lds_gives_zero_beyond_the_end(size: int) -> None:
     """The buffer ends behind 40 lanes; both ends are shifted by the fixed offset."""
     x = np.random.default_rng(7).integers(1, 250, 65 * size + 4).astype(np.uint8)
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const unsigned char* x, unsigned* y) {{
     __shared__ unsigned t[65];
@@ -216,13 +216,13 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
         {"x": x},
         {"y": np.zeros(64, np.uint32)},
     )
-    assert done.findings == ()
-    found = x[4 : 4 + 40 * size].view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
-    assert done.outputs["y"].tolist() == found + [0] * 24
+    assert execution.findings == ()
+    expected_bits = x[4 : 4 + 40 * size].view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
+    assert execution.outputs["y"].tolist() == expected_bits + [0] * 24
 
 
 def test_buffer_atomics_add_and_leave_what_is_beyond_the_end() -> None:
-    done = execute(
+    execution = execute(
         """
 typedef _Float16 two __attribute__((ext_vector_type(2)));
 __global__ void k(const float* x, float* y, int* z, two* w) {
@@ -241,6 +241,6 @@ __global__ void k(const float* x, float* y, int* z, two* w) {
         {"x": np.arange(1, 65, dtype=np.float32)},
         {"y": np.zeros(64, np.float32), "z": np.zeros(1, np.int32), "w": np.zeros(2, np.float16)},
     )
-    assert done.findings == ()
-    assert done.outputs["y"].tolist() == [*range(2, 42), *[1] * 24]
-    assert done.outputs["z"].tolist() == [sum(range(64)) + 40] and done.outputs["w"].tolist() == [64, 128]
+    assert execution.findings == ()
+    assert execution.outputs["y"].tolist() == [*range(2, 42), *[1] * 24]
+    assert execution.outputs["z"].tolist() == [sum(range(64)) + 40] and execution.outputs["w"].tolist() == [64, 128]

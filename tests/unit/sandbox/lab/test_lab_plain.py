@@ -87,17 +87,17 @@ def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(is_ch
     x = floats(7 * 160)
     buffers = [Buffer("x", x, "input"), Buffer("y", np.zeros(7 * 160, np.float32), "output")]
     plan = ResolvedPlan((launch("k", ["x", "y"], [7], [160]),), {})
-    done = lab().execute(
+    execution = lab().execute(
         ExecutionRequest(program, plan, buffers, deadline_s=20.0, checks="all" if is_checked else "bounds")
     )
-    assert done.findings == ()
+    assert execution.findings == ()
     expected = np.concatenate([ring(part.astype(np.float64)) for part in x.reshape(7, 160)])
-    np.testing.assert_allclose(done.outputs["y"], expected, rtol=1e-5)
+    np.testing.assert_allclose(execution.outputs["y"], expected, rtol=1e-5)
 
 
 def test_a_fault_ends_the_execution_and_names_its_workgroup() -> None:
     """What other workgroups have written by then is not asked for: the verdict is clear."""
-    found = execute(
+    execution = execute(
         """
 __global__ void k(const float* x, float* y) {
     __shared__ float t[256];
@@ -113,8 +113,8 @@ __global__ void k(const float* x, float* y) {
         {"x": floats(1536)},
         {"y": np.zeros(1536, np.float32)},
     )
-    assert [f.kind for f in found.findings] == ["out_of_bounds"]
-    assert "work-item (130,0,0) of workgroup (4,0,0) reads x[2000]" in found.findings[0].message
+    assert [f.kind for f in execution.findings] == ["out_of_bounds"]
+    assert "work-item (130,0,0) of workgroup (4,0,0) reads x[2000]" in execution.findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -123,15 +123,15 @@ __global__ void k(const float* x, float* y) {
 )
 def test_a_kernel_may_be_declared_in_any_way(marks: str) -> None:
     name = "k<3>" if "template" in marks else "k"
-    done = execute(
+    execution = execute(
         f"{marks} void k(const float* x, float* y) {{\n    int i = threadIdx.x;\n    __syncthreads();\n"
         "    y[i] = 3 * x[i];\n}",
         [launch(name, ["x", "y"])],
         {"x": floats(64)},
         {"y": np.zeros(64, np.float32)},
     )
-    assert done.findings == ()
-    assert np.array_equal(done.outputs["y"], 3 * floats(64))
+    assert execution.findings == ()
+    assert np.array_equal(execution.outputs["y"], 3 * floats(64))
 
 
 @pytest.mark.parametrize("is_checked", [True, False])
@@ -142,5 +142,7 @@ def test_a_read_past_the_end_is_seen_with_and_without_checks(is_checked: bool) -
 def test_a_cache_behind_a_link_is_used_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    made = Compiler(toolchain(), tmp_path / "link", load_target("mi300x")).compile(candidate(SOURCE), {"OFFSET": 0})
-    assert made.ok, made.findings
+    compilation = Compiler(toolchain(), tmp_path / "link", load_target("mi300x")).compile(
+        candidate(SOURCE), {"OFFSET": 0}
+    )
+    assert compilation.ok, compilation.findings

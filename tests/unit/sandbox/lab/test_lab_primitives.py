@@ -66,15 +66,15 @@ extern "C" __global__ void k(const int* x, int* y, int* one) {{
 
 def test_block_and_warp_primitives() -> None:
     x = np.random.default_rng(5).integers(-1000, 1000, THREADS).astype(np.int32)
-    done = execute(
+    execution = execute(
         SOURCE,
         [launch("k", ["x", "y", "one"], block=[THREADS])],
         {"x": x},
         {"y": np.zeros(12 * THREADS, np.int32), "one": np.zeros(3, np.int32)},
     )
-    assert not done.findings
-    y = done.outputs["y"].reshape(12, THREADS)
-    assert done.outputs["one"].tolist() == [x.sum(), x[:100].max(), x.sum()]
+    assert not execution.findings
+    y = execution.outputs["y"].reshape(12, THREADS)
+    assert execution.outputs["one"].tolist() == [x.sum(), x[:100].max(), x.sum()]
     assert (y[0] == np.cumsum(x) - x).all()
     assert (y[1] == np.maximum.accumulate(x)).all()
     keys = np.stack([x, -x], axis=1).ravel()
@@ -101,10 +101,10 @@ extern "C" __global__ void k(const int* x, int* y) {{
 }}
 """
     x = np.arange(128, dtype=np.int32)
-    done = execute(source, [launch("k", ["x", "y"], block=[128])], {"x": x}, {"y": np.zeros(1, np.int32)})
-    assert [finding.kind for finding in done.findings] == ["race"]
-    text = source.split("\n")[(done.findings[0].line or 2) - 2]  # execute() puts a line in front
-    assert "hipcub::Max" in text, done.findings
+    execution = execute(source, [launch("k", ["x", "y"], block=[128])], {"x": x}, {"y": np.zeros(1, np.int32)})
+    assert [finding.kind for finding in execution.findings] == ["race"]
+    text = source.split("\n")[(execution.findings[0].line or 2) - 2]  # execute() puts a line in front
+    assert "hipcub::Max" in text, execution.findings
 
 
 def test_lds_of_a_template_is_named_as_in_the_source() -> None:
@@ -118,6 +118,8 @@ extern "C" __global__ void k(const float* x, float* y) {{
   y[threadIdx.x] = last<64>(x, threadIdx.x, threadIdx.x + 1);
 }}
 """
-    done = execute(source, [launch("k", ["x", "y"])], {"x": np.ones(64, np.float32)}, {"y": np.zeros(64, np.float32)})
-    assert done.findings
-    assert "of theirs" in done.findings[0].message
+    execution = execute(
+        source, [launch("k", ["x", "y"])], {"x": np.ones(64, np.float32)}, {"y": np.zeros(64, np.float32)}
+    )
+    assert execution.findings
+    assert "of theirs" in execution.findings[0].message

@@ -79,10 +79,10 @@ def names(case: tuple[str, str, int, int, str]) -> list[str]:
 
 def together(case: tuple[str, str, int, int, str]) -> list[tuple[str, str, int, int, str]]:
     """The cases that are compiled at once, usual or long: the header takes longer than a few of them do."""
-    return [each for each in CASES if (each in USUAL) == (case in USUAL)]
+    return [other for other in CASES if (other in USUAL) == (case in USUAL)]
 
 
-def whole(cases: Sequence[tuple[str, str, int, int, str]]) -> str:
+def source_of(cases: Sequence[tuple[str, str, int, int, str]]) -> str:
     """The kernels of these cases."""
     kernels = [kernel(*row) for case in cases for row in zip(names(case), [case] * len(ORDERS), ORDERS, strict=True)]
     return INCLUDE + "".join(kernels)
@@ -119,14 +119,14 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
         outputs[f"d{i}"] = np.zeros((m, stride), c.dtype)
         launches.append(launch(names(case)[i], [f"a{i}", f"b{i}", f"c{i}", f"d{i}", stride, stride, stride]))
     cases = together(case)
-    program_of = [launch(name, ["x"] * 4 + [1] * 3) for each in cases for name in names(each)]
-    done = execute(whole(cases), launches, inputs, outputs, program_of=program_of)
-    assert done.findings == ()
+    program_of = [launch(name, ["x"] * 4 + [1] * 3) for shape in cases for name in names(shape)]
+    execution = execute(source_of(cases), launches, inputs, outputs, program_of=program_of)
+    assert execution.findings == ()
     expected = a.astype(np.float64) @ b.astype(np.float64) + 2 * c.astype(np.float64)
     for i, (_, _, order_c) in enumerate(ORDERS):
-        got = done.outputs[f"d{i}"][:, :m]
-        assert np.array_equal(got if order_c == "row" else got.T, expected), ORDERS[i]
-        assert not done.written[f"d{i}"][:, m:].any()
+        actual = execution.outputs[f"d{i}"][:, :m]
+        assert np.array_equal(actual if order_c == "row" else actual.T, expected), ORDERS[i]
+        assert not execution.written[f"d{i}"][:, m:].any()
 
 
 def test_they_become_matrix_instructions_of_gfx942_without_scratch() -> None:
@@ -145,8 +145,8 @@ __global__ void k(const double* x, float* y) {{
     load_matrix_sync(a, x, 16);
     y[0] = a.x[0];
 }}"""
-    found = build(source, [launch("k", ["x", "y"])])
-    assert found[0].kind == "compile_error" and "no matrix instruction of gfx942" in " ".join(f.message for f in found)
+    built = build(source, [launch("k", ["x", "y"])])
+    assert built[0].kind == "compile_error" and "no matrix instruction of gfx942" in " ".join(f.message for f in built)
 
 
 def test_a_vector_of_bfloat16_is_made_indexed_and_stored_whole() -> None:
@@ -160,7 +160,7 @@ extern "C" __global__ void k(bfloat16_t* y, float* z) {
 }"""
     )
     outputs = {"y": np.zeros(256, ml_dtypes.bfloat16), "z": np.zeros(64, np.float32)}
-    done = execute(source, [launch("k", ["y", "z"])], {}, outputs)
-    assert done.findings == ()
-    assert done.outputs["y"].astype(np.float32).tolist() == [1.0, -2.5, 3.0, 0.5] * 64
-    assert done.outputs["z"].tolist() == [-2.5] * 64
+    execution = execute(source, [launch("k", ["y", "z"])], {}, outputs)
+    assert execution.findings == ()
+    assert execution.outputs["y"].astype(np.float32).tolist() == [1.0, -2.5, 3.0, 0.5] * 64
+    assert execution.outputs["z"].tolist() == [-2.5] * 64

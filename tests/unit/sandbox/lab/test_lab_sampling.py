@@ -12,7 +12,7 @@ from tests.support.lab_bench import HEAD, build, execute, lab, launch
 
 
 def test_a_sample_of_workgroups_is_spread_evenly_and_its_mask_is_exact() -> None:
-    done = execute(
+    execution = execute(
         """
 __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
 """,
@@ -21,10 +21,10 @@ __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
         {"y": np.zeros(6400, np.float32)},
         blocks=4,
     )
-    assert done.sampled_blocks == (4,) and done.executed == 0.04
-    written = done.written["y"].reshape(100, 64)
-    assert np.flatnonzero(written.any(axis=1)).tolist() == [0, 33, 66, 99]
-    assert written[33].all() and (done.outputs["y"].reshape(100, 64)[33] == 33).all()
+    assert execution.sampled_blocks == (4,) and execution.executed == 0.04
+    mask = execution.written["y"].reshape(100, 64)
+    assert np.flatnonzero(mask.any(axis=1)).tolist() == [0, 33, 66, 99]
+    assert mask[33].all() and (execution.outputs["y"].reshape(100, 64)[33] == 33).all()
 
 
 NUMBERED = "__global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }"
@@ -32,30 +32,32 @@ NUMBERED = "__global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blo
 
 def test_the_workgroups_of_a_list_are_executed_and_no_others() -> None:
     chosen = (99, 3, 4, 57)
-    done = execute(NUMBERED, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, workgroups=(chosen,))
-    assert done.findings == () and done.sampled_blocks == (4,) and done.executed == 0.04
-    written = done.written["y"].reshape(100, 64)
-    assert np.flatnonzero(written.any(axis=1)).tolist() == sorted(chosen)
-    assert all((done.outputs["y"].reshape(100, 64)[n] == n).all() for n in chosen)
+    execution = execute(
+        NUMBERED, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, workgroups=(chosen,)
+    )
+    assert execution.findings == () and execution.sampled_blocks == (4,) and execution.executed == 0.04
+    mask = execution.written["y"].reshape(100, 64)
+    assert np.flatnonzero(mask.any(axis=1)).tolist() == sorted(chosen)
+    assert all((execution.outputs["y"].reshape(100, 64)[n] == n).all() for n in chosen)
 
 
 def test_a_list_belongs_to_its_launch_and_counts_rows_of_the_grid_first() -> None:
     source = f"{NUMBERED}\n__global__ void g(int* z) {{ z[blockIdx.y * 7 + blockIdx.x] = 1; }}"
-    done = execute(
+    execution = execute(
         source,
         [launch("k", ["y"], [5]), launch("g", ["z"], [7, 3])],
         {},
         {"y": np.zeros(320, np.float32), "z": np.zeros(21, np.int32)},
         workgroups=(None, (8, 20)),
     )
-    assert done.findings == () and done.sampled_blocks == (5, 2)
-    assert done.written["y"].all() and np.flatnonzero(done.written["z"]).tolist() == [8, 20]
+    assert execution.findings == () and execution.sampled_blocks == (5, 2)
+    assert execution.written["y"].all() and np.flatnonzero(execution.written["z"]).tolist() == [8, 20]
 
 
 def test_many_workgroups_have_large_outputs_of_their_own() -> None:
     names = [f"y{number}" for number in range(24)]
     program = build(HEAD + NUMBERED, [launch("k", ["y0"], [100])])
-    done = lab().execute(
+    execution = lab().execute(
         ExecutionRequest(
             program,
             ResolvedPlan(tuple(launch("k", [name], [100]) for name in names), {}),
@@ -65,7 +67,7 @@ def test_many_workgroups_have_large_outputs_of_their_own() -> None:
             pieces=True,
         )
     )
-    assert done.findings == () and all(done.pieces[name].places.size == 64 for name in names)
+    assert execution.findings == () and all(execution.pieces[name].places.size == 64 for name in names)
 
 
 @pytest.mark.parametrize("lists", [((),), ((1, 1),), ((100,),), ((-1,),), (None, None)])
@@ -77,12 +79,12 @@ def test_a_list_that_does_not_fit_the_launch_is_refused(lists: tuple[tuple[int, 
 def test_a_race_between_the_first_workgroup_and_another_is_found() -> None:
     group = "(blockIdx.x == 50 ? 0 : blockIdx.x)"
     source = f"__global__ void k(float* y) {{ y[{group} * 64 + threadIdx.x] = blockIdx.x; }}"
-    done = execute(source, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)})
-    assert [f.kind for f in done.findings] == ["race"]
+    execution = execute(source, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)})
+    assert [f.kind for f in execution.findings] == ["race"]
 
 
 def test_atomics_on_an_output_mean_that_workgroups_do_not_own_what_they_write() -> None:
     store = "__hip_atomic_store(y, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)"
     source = f"__global__ void k(unsigned* y) {{ {store}; }}"
-    done = execute(source, [launch("k", ["y"], [100])], {}, {"y": np.zeros(1, np.uint32)}, workgroups=((3, 50),))
-    assert done.sampled_blocks == (2,) and not done.ownership_valid
+    execution = execute(source, [launch("k", ["y"], [100])], {}, {"y": np.zeros(1, np.uint32)}, workgroups=((3, 50),))
+    assert execution.sampled_blocks == (2,) and not execution.ownership_valid

@@ -125,7 +125,7 @@ extern "C" __global__ void k(const float* x, float* y, int n) {
 }
 """
 EXPECTED = {"sum": 8, "most": 7, "bounded": 4, "ticket": 8, "once": 8, "lock": 8, "reset": 2, "waves": 32}
-NAMES = tuple(f"{name}_{way}" for name in EXPECTED for way in ("wrong", "right"))
+NAMES = tuple(f"{name}_{kind}" for name in EXPECTED for kind in ("wrong", "right"))
 ALL = tuple(launch(name, ["y", "w"]) for name in ("clear", *NAMES))
 
 
@@ -139,8 +139,8 @@ def is_right(name: str, times: int) -> bool:
         program, ResolvedPlan(launches, {}), (y, w), 20.0, shuffled=True, order="exploring", probes=False
     )
     for _ in range(times):
-        done = lab().execute(request)
-        if done.findings or int(done.outputs["y"][0]) != EXPECTED[name.split("_")[0]]:
+        execution = lab().execute(request)
+        if execution.findings or int(execution.outputs["y"][0]) != EXPECTED[name.split("_")[0]]:
             return False
     return True
 
@@ -154,4 +154,4 @@ def test_lost_updates_show(name: str) -> None:
 def test_the_judge_tries_drawn_orders() -> None:
     alone = LabEvaluator(toolchain(), COMPILED, load_target("mi300x"), seed=3, cores=1)  # threads lose updates, too
     verdict = alone.verify(alone.prepare(SUM, load_task("reduction", "mi300x"))).verdict
-    assert not verdict.accepted and {each.kind for each in verdict.findings} == {"wrong_result"}
+    assert not verdict.accepted and {finding.kind for finding in verdict.findings} == {"wrong_result"}

@@ -24,7 +24,7 @@ def test_pytorchs_8_bit_floats_convert_as_numpys(name: str) -> None:
     x = np.concatenate([x, np.array([np.nan, 1e9, -1e9], np.float32)])
     x = np.resize(x, -(-x.size // 64) * 64)
     codes = np.arange(256, dtype=np.uint8)
-    done = execute(
+    execution = execute(
         f"""#include <torch/types.h>
 __global__ void k(const float* x, unsigned char* y, const unsigned char* codes, float* z) {{
     const int i = blockIdx.x * 64 + threadIdx.x;
@@ -35,18 +35,18 @@ __global__ void k(const float* x, unsigned char* y, const unsigned char* codes, 
         {"x": x, "codes": codes},
         {"y": np.zeros(x.size, np.uint8), "z": np.zeros(256, np.float32)},
     )
-    assert np.array_equal(done.outputs["z"], codes.view(dtype).astype(np.float32), equal_nan=True)
+    assert np.array_equal(execution.outputs["z"], codes.view(dtype).astype(np.float32), equal_nan=True)
     with np.errstate(over="ignore", invalid="ignore"):
         expected = x.astype(dtype)
-    found = done.outputs["y"].view(dtype)
+    actual = execution.outputs["y"].view(dtype)
     finite = ~np.isnan(expected.astype(np.float32))
-    assert np.array_equal(found[finite].view(np.uint8), expected[finite].view(np.uint8))
-    assert np.isnan(found[~finite].astype(np.float32)).all()
+    assert np.array_equal(actual[finite].view(np.uint8), expected[finite].view(np.uint8))
+    assert np.isnan(actual[~finite].astype(np.float32)).all()
 
 
 def test_ocp_types_of_hip_saturate_and_pack() -> None:
     x = np.array([0.0, -0.0, 1.1, -448.0, 500.0, -1e9, 2.0**-9, 60000.0] * 8, np.float32)
-    done = execute(
+    execution = execute(
         """#include <cuda_fp8.h>
 __global__ void k(const float* x, unsigned char* a, unsigned char* b, float* c) {
     const int i = threadIdx.x;
@@ -60,9 +60,9 @@ __global__ void k(const float* x, unsigned char* a, unsigned char* b, float* c) 
         {"a": np.zeros(64, np.uint8), "b": np.zeros(64, np.uint8), "c": np.zeros(64, np.float32)},
     )
     a = np.clip(x, -448, 448).astype(ml_dtypes.float8_e4m3fn)
-    assert (done.outputs["a"] == a.view(np.uint8)).all()
-    assert (done.outputs["b"] == np.clip(x, -57344, 57344).astype(ml_dtypes.float8_e5m2).view(np.uint8)).all()
-    assert (done.outputs["c"] == a.astype(np.float32) + 2).all()
+    assert (execution.outputs["a"] == a.view(np.uint8)).all()
+    assert (execution.outputs["b"] == np.clip(x, -57344, 57344).astype(ml_dtypes.float8_e5m2).view(np.uint8)).all()
+    assert (execution.outputs["c"] == a.astype(np.float32) + 2).all()
 
 
 def test_pytorchs_half_and_bfloat16_round_once_an_operation() -> None:
@@ -70,7 +70,7 @@ def test_pytorchs_half_and_bfloat16_round_once_an_operation() -> None:
     rng = np.random.default_rng(5)
     a, b = (rng.standard_normal(64).astype(np.float16) for _ in range(2))
     wide_a, wide_b = a.astype(np.float32), b.astype(np.float32)
-    done = execute(
+    execution = execute(
         """#include <ATen/ATen.h>
 template <class T> __device__ void all(const float* a, const float* b, float* y) {
     const T x = a[threadIdx.x], z = b[threadIdx.x];
@@ -93,7 +93,7 @@ __global__ void k(const float* a, const float* b, float* y, float* z) {
         if dtype != np.float16:
             product = product.astype(np.float32).astype(dtype).astype(np.float64)
         expected = (product - half.astype(np.float64)).astype(dtype)
-        assert (done.outputs[name] == expected.astype(np.float32)).all(), name
+        assert (execution.outputs[name] == expected.astype(np.float32)).all(), name
 
 
 def test_the_compilers_own_bfloat16_is_rounded_once() -> None:
@@ -113,10 +113,10 @@ extern "C" __global__ void k(const float* x, const double* d, __bf16* y, __bf16*
         [edge, edge + 2**-40, edge - 2**-40, -edge - 2**-40, 1e308, 1e-300, np.nan, 2**-133 * 1.5, 0.1, 7, -7, 3]
     )
     bf16 = np.dtype(ml_dtypes.bfloat16)
-    places = {"y": np.zeros(12, bf16), "z": np.zeros(12, bf16)}
-    done = execute(source, [launch("k", ["x", "d", "y", "z", 12])], {"x": x, "d": d}, places)
-    assert not done.findings
-    assert np.array_equal(done.outputs["y"].astype(np.float32), x.astype(bf16).astype(np.float32), equal_nan=True)
+    outputs = {"y": np.zeros(12, bf16), "z": np.zeros(12, bf16)}
+    execution = execute(source, [launch("k", ["x", "d", "y", "z", 12])], {"x": x, "d": d}, outputs)
+    assert not execution.findings
+    assert np.array_equal(execution.outputs["y"].astype(np.float32), x.astype(bf16).astype(np.float32), equal_nan=True)
     up = 1 + 2**-7
     exact = np.array([1.0, up, 1.0, -up, np.inf, 0.0, np.nan, 2**-132, 0.1, 7, -7, 3], np.float32).astype(bf16)
-    assert np.array_equal(done.outputs["z"].astype(np.float32), exact.astype(np.float32), equal_nan=True)
+    assert np.array_equal(execution.outputs["z"].astype(np.float32), exact.astype(np.float32), equal_nan=True)

@@ -35,7 +35,7 @@ def run(cases: list[tuple[str, int, int, int]], *, count: bool = False, exact: b
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["fast", "exact"])
-def done(request: pytest.FixtureRequest) -> Execution:
+def execution(request: pytest.FixtureRequest) -> Execution:
     return run(CASES, exact=request.param)
 
 
@@ -45,12 +45,12 @@ def counted() -> Execution:
 
 
 @pytest.mark.parametrize("name", SPARSE)
-def test_layout_index_and_product(done: Execution, name: str) -> None:
-    assert done.findings == ()
+def test_layout_index_and_product(execution: Execution, name: str) -> None:
+    assert execution.findings == ()
     expected = operand(name, "C") + product(kept(name, operand(name, "A")), operand(name, "B"))
     for number, (n, cbsz, abid, _) in enumerate(CASES):
         if n == name:
-            assert np.array_equal(from_lanes(name, done.outputs[f"d{number}"]), expected), (cbsz, abid)
+            assert np.array_equal(from_lanes(name, execution.outputs[f"d{number}"]), expected), (cbsz, abid)
 
 
 @pytest.mark.parametrize("name", SPARSE)
@@ -72,5 +72,5 @@ __global__ void k(float* y) {
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
 }"""
     for exact in (False, True):
-        done = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)}, exact=exact)
-        assert (done.outputs["y"] == 40).all()
+        execution = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)}, exact=exact)
+        assert (execution.outputs["y"] == 40).all()

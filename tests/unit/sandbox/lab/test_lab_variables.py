@@ -38,7 +38,7 @@ extern "C" __global__ void softmax(float* y) {
 """
 
 
-def said(text: str) -> str:
+def verdict_of(text: str) -> str:
     lab, task = evaluator(7), load_task("row_softmax")
     case = replace(task.benchmarks[0], name="rows=300,cols=600", dims={"rows": 300, "cols": 600})
     task = replace(task, tests=task.tests[:2], benchmarks=(case,))  # such a plan is executed whole or not at all
@@ -47,15 +47,15 @@ def said(text: str) -> str:
 
 
 def test_variables_hold_a_buffer_a_number_or_a_struct() -> None:
-    assert said(TEXT) == "accepted"
+    assert verdict_of(TEXT) == "accepted"
 
 
 def test_a_value_that_the_host_would_have_put_there_is_missed_where_the_plan_does_not() -> None:
-    assert "wrong_result" in said(TEXT.replace(", shift = 0.0", ""))
-    assert "wrong_result" in said(TEXT.replace("1.0]", "2.0]"))
+    assert "wrong_result" in verdict_of(TEXT.replace(", shift = 0.0", ""))
+    assert "wrong_result" in verdict_of(TEXT.replace("1.0]", "2.0]"))
 
 
 def test_a_value_of_another_size_and_an_unknown_variable_are_refused_at_the_plan() -> None:
-    assert "takes a value of 8 bytes" in said(TEXT.replace('"cols:i64"', '"cols"'))
-    unknown = said(TEXT.replace("{row =", "{rows_of ="))
+    assert "takes a value of 8 bytes" in verdict_of(TEXT.replace('"cols:i64"', '"cols"'))
+    unknown = verdict_of(TEXT.replace("{row =", "{rows_of ="))
     assert "'compile_error', 3" in unknown and "'rows_of'" in unknown

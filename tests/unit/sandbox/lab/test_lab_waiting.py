@@ -72,13 +72,13 @@ def run(wait: str, first: int, deadline_s: float) -> Execution:
 def test_a_wait_costs_no_processor_time_while_another_works(name: str) -> None:
     """The chain takes some 0.3 s of work; looked for without a pause it takes a slice of the scheduler at each link."""
     asleep = run(WAITS["asleep"], 0, 15.0)  # one that gives way by itself, as long as this machine takes for it
-    done = run(WAITS[name], 0, max(3.0, 3 * asleep.seconds))
-    assert done.findings == ()
-    assert np.allclose(np.diff(done.outputs["y"]), done.outputs["y"][0], rtol=1e-2)
+    execution = run(WAITS[name], 0, max(3.0, 3 * asleep.seconds))
+    assert execution.findings == ()
+    assert np.allclose(np.diff(execution.outputs["y"]), execution.outputs["y"][0], rtol=1e-2)
 
 
 @pytest.mark.parametrize("name", ["asleep", "awake"])
 def test_a_wait_without_end_is_a_deadlock(name: str) -> None:
     """Nobody sets the first flag: every worker waits, and knows it of the others."""
-    done = run(WAITS[name], -1, 15.0)
-    assert {finding.kind for finding in done.findings} == {"deadlock"}
+    execution = run(WAITS[name], -1, 15.0)
+    assert {finding.kind for finding in execution.findings} == {"deadlock"}

@@ -18,7 +18,7 @@ Lanes = npt.NDArray[Any]
 def lanes(statement: str, *, kind: str = "int", active: str = "true") -> list[int]:
     """The value of `y` in each lane after the statement, which only `active` lanes reach; the others give -1."""
     dtype = {"int": np.int32, "long": np.int64, "unsigned long long": np.uint64}[kind]
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const long* values, {kind}* out) {{
     int lane = threadIdx.x;
@@ -30,8 +30,8 @@ __global__ void k(const long* values, {kind}* out) {{
         {"x": X},
         {"y": np.zeros(64, dtype)},
     )
-    assert done.findings == ()
-    return [int(v) for v in done.outputs["y"].tolist()]
+    assert execution.findings == ()
+    return [int(v) for v in execution.outputs["y"].tolist()]
 
 
 WIDTHS, AMOUNTS = (2, 4, 8, 16, 32, 64), (0, 1, 3, 17)
@@ -42,7 +42,7 @@ SHUFFLES = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor")
 def shuffled() -> Lanes:
     """By width, amount and function: one kernel for all."""
     calls = [(name, amount, width) for width in WIDTHS for amount in AMOUNTS for name in SHUFFLES]
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const long* x, long* y) {{
     int i = threadIdx.x;
@@ -52,8 +52,8 @@ __global__ void k(const long* x, long* y) {{
         {"x": X << 20 | X},
         {"y": np.zeros(64 * len(calls), np.int64)},
     )
-    assert done.findings == ()
-    return done.outputs["y"].reshape(len(WIDTHS), len(AMOUNTS), len(SHUFFLES), 64)
+    assert execution.findings == ()
+    return execution.outputs["y"].reshape(len(WIDTHS), len(AMOUNTS), len(SHUFFLES), 64)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -121,14 +121,14 @@ PATTERNS = [
 def swizzled() -> dict[int, list[int]]:
     """By pattern: one kernel for all."""
     body = "".join(f"y[{64 * n} + i] = __builtin_amdgcn_ds_swizzle(v, 0x{p:X});\n" for n, p in enumerate(PATTERNS))
-    done = execute(
+    execution = execute(
         f"__global__ void k(const long* x, int* y) {{ int i = threadIdx.x, v = x[i];\n{body}}}",
         [launch("k", ["x", "y"])],
         {"x": X},
         {"y": np.zeros(64 * len(PATTERNS), np.int32)},
     )
-    assert done.findings == ()
-    return dict(zip(PATTERNS, done.outputs["y"].reshape(-1, 64).tolist(), strict=True))
+    assert execution.findings == ()
+    return dict(zip(PATTERNS, execution.outputs["y"].reshape(-1, 64).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -161,26 +161,26 @@ def test_the_swizzle_of_an_fft_takes_the_lanes_that_the_isa_lists(swizzled: dict
 
 def dpp_source(control: int) -> Lanes:
     """The lane each lane reads, -1 for none. Rows have 16 lanes."""
-    row, place, n = LANE // 16 * 16, LANE % 16, control % 16
+    row, lane, n = LANE // 16 * 16, LANE % 16, control % 16
     if control < 0x100:
         return LANE // 4 * 4 + (control >> 2 * (LANE % 4) & 3)
     shifts = {
-        0x100: np.where(place + n < 16, LANE + n, -1),
-        0x110: np.where(place >= n, LANE - n, -1),
-        0x120: row + (place - n) % 16,
+        0x100: np.where(lane + n < 16, LANE + n, -1),
+        0x110: np.where(lane >= n, LANE - n, -1),
+        0x120: row + (lane - n) % 16,
         0x150: row + n,
     }
-    named = {
+    sources = {
         0x130: np.where(LANE < 63, LANE + 1, -1),
         0x134: (LANE + 1) % 64,
         0x138: LANE - 1,
         0x13C: (LANE - 1) % 64,
-        0x140: row + 15 - place,
+        0x140: row + 15 - lane,
         0x141: LANE // 8 * 8 + 7 - LANE % 8,
         0x142: np.where(LANE >= 16, row - 1, -1),
         0x143: np.where(LANE >= 32, 31, -1),
     }
-    return named[control] if control in named else shifts[control & 0x1F0]
+    return sources[control] if control in sources else shifts[control & 0x1F0]
 
 
 CONTROLS = [
@@ -212,15 +212,15 @@ CONTROLS = [
 @pytest.mark.parametrize("rows,banks", [(0xF, 0xF), (0xA, 0xF), (0xF, 0x6), (0x5, 0x9)])
 def test_dpp_with_row_and_bank_masks(rows: int, banks: int) -> None:
     """Both ways to treat a source that is not there, with all lanes and with a third of them absent."""
-    there = LANE % 3 != 1
-    for active, condition in ((np.ones(64, bool), "true"), (there, "lane % 3 != 1")):
+    is_active = LANE % 3 != 1
+    for active, condition in ((np.ones(64, bool), "true"), (is_active, "lane % 3 != 1")):
         body = "".join(
             f"y[{64 * (2 * n + zero)} + lane] = __builtin_amdgcn_update_dpp(-7, x, 0x{control:X}, {rows}, {banks}, "
             f"{'true' if zero else 'false'});\n"
             for n, control in enumerate(CONTROLS)
             for zero in range(2)
         )
-        done = execute(
+        execution = execute(
             f"""
 __global__ void k(const long* values, int* y) {{
     int lane = threadIdx.x, x = values[lane];
@@ -230,15 +230,15 @@ __global__ void k(const long* values, int* y) {{
             {"x": X},
             {"y": np.zeros(128 * len(CONTROLS), np.int32)},
         )
-        assert done.findings == ()
-        written = (rows >> LANE // 16 & 1).astype(bool) & (banks >> LANE % 16 // 4 & 1).astype(bool)
+        assert execution.findings == ()
+        is_written = (rows >> LANE // 16 & 1).astype(bool) & (banks >> LANE % 16 // 4 & 1).astype(bool)
         for n, control in enumerate(CONTROLS):
             source = dpp_source(control)
             valid = (source >= 0) & active[source]
             for zero in range(2):
-                expected = np.where(written, np.where(valid, X[source], 0 if zero else -7), -7)
-                got = done.outputs["y"].reshape(-1, 64)[2 * n + zero]
-                assert np.array_equal(got[active], expected[active]), (hex(control), zero, condition)
+                expected = np.where(is_written, np.where(valid, X[source], 0 if zero else -7), -7)
+                actual = execution.outputs["y"].reshape(-1, 64)[2 * n + zero]
+                assert np.array_equal(actual[active], expected[active]), (hex(control), zero, condition)
 
 
 def test_mbcnt_counts_the_bits_below_a_lane() -> None:
@@ -252,7 +252,7 @@ def test_mbcnt_counts_the_bits_below_a_lane() -> None:
 
 def test_a_barrier_between_two_equal_conditions_is_one_barrier() -> None:
     """What stands behind each of them must not make the compiler copy the barriers into both branches."""
-    done = execute(
+    execution = execute(
         """
 __device__ int total(int* t, int v) {
     t[threadIdx.x] = v;
@@ -275,4 +275,4 @@ __global__ void k(int* y) {
         {},
         {"y": np.zeros(4, np.int32)},
     )
-    assert done.findings == () and done.outputs["y"].tolist() == [8128 + i for i in range(4)]
+    assert execution.findings == () and execution.outputs["y"].tolist() == [8128 + i for i in range(4)]

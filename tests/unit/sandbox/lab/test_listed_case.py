@@ -46,7 +46,7 @@ def evaluator() -> LabEvaluator:
     return lab_evaluator(7)
 
 
-def listed(evaluator: LabEvaluator, early: str, accesses: int, variant: str | None = None) -> Rows:
+def run_listed(evaluator: LabEvaluator, early: str, accesses: int, variant: str | None = None) -> Rows:
     task = load_task("row_softmax")
     built = evaluator.stages(evaluator.prepare(SOURCE.format(early=early), task)).program().built
     assert built is not None
@@ -56,12 +56,12 @@ def listed(evaluator: LabEvaluator, early: str, accesses: int, variant: str | No
 
 
 def test_an_affordable_case_is_executed_whole(evaluator: LabEvaluator) -> None:
-    row, findings = listed(evaluator, "", 1 << 30)
+    row, findings = run_listed(evaluator, "", 1 << 30)
     assert findings == () and row.correct and row.is_whole and row.role == "test"
 
 
 def test_another_one_is_sampled_and_its_share_is_said(evaluator: LabEvaluator) -> None:
-    row, findings = listed(evaluator, "", 100_000)
+    row, findings = run_listed(evaluator, "", 100_000)
     assert findings == () and row.correct and row.role == "test" and row.grid == ROWS // 4
     assert FEWEST <= row.workgroups < row.grid and 0 < row.miss_chance < 1
     assert row.compared == pytest.approx(row.executed)
@@ -69,25 +69,25 @@ def test_another_one_is_sampled_and_its_share_is_said(evaluator: LabEvaluator) -
 
 def test_a_family_of_inputs_is_sampled_under_its_own_name(evaluator: LabEvaluator) -> None:
     variant = load_task("row_softmax").variant_names[0]
-    row, findings = listed(evaluator, "", 100_000, variant)
+    row, findings = run_listed(evaluator, "", 100_000, variant)
     assert findings == () and row.correct and not row.is_whole and row.name.endswith(f"[{variant}]")
 
 
 def test_costly_workgroups_at_the_ends_decide_nothing(evaluator: LabEvaluator) -> None:
     half_of_both = 400 * COLS * 4
     assert half_of_both * ROWS // 4 > 16 * ROWS * COLS, "what two known workgroups cost would lead to a sample"
-    made = [listed(evaluator, COSTLY, 16 * ROWS * COLS) for _ in range(2)]
-    assert all(findings == () for _, findings in made)
-    assert any(row.is_whole for row, _ in made), "once in 125 draws a costly one is among the three by chance"
+    cases = [run_listed(evaluator, COSTLY, 16 * ROWS * COLS) for _ in range(2)]
+    assert all(findings == () for _, findings in cases)
+    assert any(row.is_whole for row, _ in cases), "once in 125 draws a costly one is among the three by chance"
 
 
 def test_a_sample_that_leaves_rows_out_is_refused(evaluator: LabEvaluator) -> None:
-    row, findings = listed(evaluator, "if (row % 2) return;", 100_000)
+    row, findings = run_listed(evaluator, "if (row % 2) return;", 100_000)
     assert [finding.kind for finding in findings] == ["unwritten_output"] and not row.correct
 
 
 def test_a_wrong_sample_is_refused(evaluator: LabEvaluator) -> None:
-    row, findings = listed(evaluator, "x += cols > 1 ? -1 : 0; if (row == 0) ++x;", 100_000)
+    row, findings = run_listed(evaluator, "x += cols > 1 ? -1 : 0; if (row == 0) ++x;", 100_000)
     assert findings and not row.correct
 
 
@@ -149,9 +149,9 @@ def test_a_kernel_of_which_only_samples_were_executed_is_executed_whole_once(eva
     """Its last workgroup writes one element less than it should, which no share of a sample shows."""
     case = Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
     task = replace(load_task("row_softmax"), tests=(case,))
-    whole = SOURCE.format(early="")
-    short = whole.replace("j < cols; ++j) y[j]", "j < cols - (row + 1 == rows); ++j) y[j]")
-    for source, kinds in ((whole, []), (short, ["wrong_result"])):
+    full = SOURCE.format(early="")
+    short = full.replace("j < cols; ++j) y[j]", "j < cols - (row + 1 == rows); ++j) y[j]")
+    for source, kinds in ((full, []), (short, ["wrong_result"])):
         built = evaluator.stages(evaluator.prepare(source, task)).program().built
         assert built is not None
         judge, inputs = Judge(evaluator._lab, built, Patience(accesses=100_000)), evaluator._inputs_of(task)

@@ -21,14 +21,14 @@ def test_what_is_made_comes_in_the_order_given_and_two_are_made_at_once() -> Non
 def test_no_more_is_begun_than_one_ahead_of_the_one_asked_for() -> None:
     begun = list[int]()
 
-    def given() -> Iterator[int]:
+    def numbers() -> Iterator[int]:
         for number in range(100):
             begun.append(number)
             yield number
 
-    made = overlapping(given(), lambda number: number)
-    assert next(made) == 0 and begun == [0, 1]
-    made.close()
+    results = overlapping(numbers(), lambda number: number)
+    assert next(results) == 0 and begun == [0, 1]
+    results.close()
     assert begun == [0, 1]
 
 
@@ -36,13 +36,13 @@ def test_a_fault_comes_when_its_turn_does_and_not_where_nobody_asks() -> None:
     def make(number: int) -> int:
         return 1 // (number - 1)
 
-    made = overlapping(range(3), make)
-    assert next(made) == -1
+    results = overlapping(range(3), make)
+    assert next(results) == -1
     with pytest.raises(ZeroDivisionError):
-        next(made)
-    made = overlapping(range(3), make)
-    assert next(made) == -1
-    made.close()
+        next(results)
+    results = overlapping(range(3), make)
+    assert next(results) == -1
+    results.close()
 
 
 def test_no_thread_waits_for_the_oldest_one_while_others_are_ready() -> None:

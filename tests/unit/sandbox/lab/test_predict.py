@@ -31,26 +31,26 @@ def built(path: str, **tunables: int) -> Built:
 def predicted_us(path: str, **tunables: int) -> list[float]:
     """Give the predicted times of the transposition's benchmark cases."""
     kernel = built(path, **tunables)
-    found = predict(LAB, kernel, MI300X, kernel.compilation.resources)
-    assert found.findings == ()
-    return [m.time_us for m in found.measurements]
+    evaluation = predict(LAB, kernel, MI300X, kernel.compilation.resources)
+    assert evaluation.findings == ()
+    return [m.time_us for m in evaluation.measurements]
 
 
 def test_a_padded_transposition_through_lds_is_predicted_fastest_on_every_shape() -> None:
     naive = predicted_us("tasks/transpose/seed.hip")
-    conflicts = predicted_us("benchmarks/kernels/transpose_tile.hip", DOWN=8)
-    padded = predicted_us("benchmarks/kernels/transpose_tile.hip", DOWN=8, PAD=1)
-    columns = predicted_us("benchmarks/kernels/transpose_block.hip", ACROSS=256, DOWN=1, READ=1)
-    for best, *others in zip(padded, conflicts, naive, columns, strict=True):
-        assert best < 1.05 * min(others)  # nearer ones are equal within the clock's error
+    conflicts = predicted_us("tests/data/kernels/transpose_tile.hip", DOWN=8)
+    padded = predicted_us("tests/data/kernels/transpose_tile.hip", DOWN=8, PAD=1)
+    columns = predicted_us("tests/data/kernels/transpose_block.hip", ACROSS=256, DOWN=1, READ=1)
+    for best, *slower in zip(padded, conflicts, naive, columns, strict=True):
+        assert best < 1.05 * min(slower)  # nearer ones are equal within the clock's error
 
 
 def test_kernels_with_the_same_grid_are_compared_by_the_same_workgroups() -> None:
     case = load_task("transpose").benchmarks[0]
-    tiles = [("benchmarks/kernels/transpose_tile.hip", {"DOWN": 8, "PAD": pad}) for pad in (0, 1)]
+    tiles = [("tests/data/kernels/transpose_tile.hip", {"DOWN": 8, "PAD": pad}) for pad in (0, 1)]
     kernels = [built(path, **tunables) for path, tunables in (*tiles, ("tasks/transpose/seed.hip", {}))]
-    one, same, other = (counted_case(LAB, k, case, MI300X, k.compilation.resources).seed for k in kernels)
-    assert one == same != other
+    first, same, other = (counted_case(LAB, k, case, MI300X, k.compilation.resources).seed for k in kernels)
+    assert first == same != other
 
 
 def test_nobody_without_the_secret_knows_which_workgroups_are_counted() -> None:

@@ -24,9 +24,9 @@ def evaluator() -> LabEvaluator:
 
 @pytest.fixture(scope="module")
 def softmax() -> Task:
-    whole = load_task("row_softmax")
-    case = replace(whole.benchmarks[0], name="rows=256,cols=600", dims={"rows": 256, "cols": 600})
-    return replace(whole, tests=whole.tests[3:5], benchmarks=(case,))
+    full_task = load_task("row_softmax")
+    case = replace(full_task.benchmarks[0], name="rows=256,cols=600", dims={"rows": 256, "cols": 600})
+    return replace(full_task, tests=full_task.tests[3:5], benchmarks=(case,))
 
 
 def verify(evaluator: LabEvaluator, task: Task, wrong: str) -> Evaluation:
@@ -46,24 +46,24 @@ def test_a_number_that_data_is_compared_with_is_among_the_data(
     evaluator: LabEvaluator, softmax: Task, wrong: str
 ) -> None:
     for draw in range(3):  # one finds it most times
-        made = verify(evaluator, softmax, f"{wrong} // {draw}")
-        if made.verdict.findings:
+        evaluation = verify(evaluator, softmax, f"{wrong} // {draw}")
+        if evaluation.verdict.findings:
             break
-    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
+    assert [finding.kind for finding in evaluation.verdict.findings] == ["wrong_result"]
 
 
-def made_for_it(made: Evaluation) -> int:
+def made_for_it(evaluation: Evaluation) -> int:
     """How many inputs were made for the kernel."""
-    (row,) = (row for row in made.cases if row.name.endswith(MADE))
+    (row,) = (row for row in evaluation.cases if row.name.endswith(MADE))
     assert row.correct
     return int(row.name.split()[0])
 
 
 def test_what_no_input_shows_is_accepted_with_the_number_of_tries(evaluator: LabEvaluator, softmax: Task) -> None:
     hashed = "unsigned h = 0; for (int j = 0; j < cols; ++j) h = h * 31 + __float_as_uint(x[j]);"
-    made = verify(evaluator, softmax, hashed + "\n    if (h == 77u) sum *= 2.0f;")
-    assert made.verdict.accepted  # one in four billion
-    assert made_for_it(made) >= EACH // 2  # those that no answer is known for are not counted
+    evaluation = verify(evaluator, softmax, hashed + "\n    if (h == 77u) sum *= 2.0f;")
+    assert evaluation.verdict.accepted  # one in four billion
+    assert made_for_it(evaluation) >= EACH // 2  # those that no answer is known for are not counted
 
 
 def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -95,19 +95,19 @@ def test_what_the_tasks_own_code_cannot_answer_is_no_fault_of_the_kernel(
         return softmax.reference(inputs, case)
 
     raising = replace(softmax, reference=reference, digest=64 * "7")
-    made = verify(evaluator, raising, "if (x[0] == 99999.5f) sum *= 1.0f + 0.0f * cols;")
-    assert made.verdict.accepted  # no input that holds the number has an answer
+    evaluation = verify(evaluator, raising, "if (x[0] == 99999.5f) sum *= 1.0f + 0.0f * cols;")
+    assert evaluation.verdict.accepted  # no input that holds the number has an answer
     fixed = replace(softmax, plant=(), digest=64 * "8")
-    made = verify(evaluator, fixed, "if (x[0] == 99999.5f) sum *= 2.0f;")
-    assert made.verdict.accepted and not any(row.name.endswith(MADE) for row in made.cases)  # fixed inputs
+    evaluation = verify(evaluator, fixed, "if (x[0] == 99999.5f) sum *= 2.0f;")
+    assert evaluation.verdict.accepted and not any(row.name.endswith(MADE) for row in evaluation.cases)  # fixed inputs
 
 
 def test_places_that_are_alike_where_a_kernel_looks_are_no_matter_of_tries(
     evaluator: LabEvaluator, softmax: Task
 ) -> None:
     sampled = "bool same = cols > 64; for (int j = 0; j < 16; ++j) same &= x[j * cols / 16] == x[0];"
-    made = verify(evaluator, softmax, sampled + " if (same) sum = cols;")
-    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
+    evaluation = verify(evaluator, softmax, sampled + " if (same) sum = cols;")
+    assert [finding.kind for finding in evaluation.verdict.findings] == ["wrong_result"]
 
 
 BUFFERED = """
@@ -118,9 +118,11 @@ BUFFERED = """
 
 
 def test_long_lines_meet_all_families_where_a_comparison_had_one_outcome(evaluator: LabEvaluator) -> None:
-    whole = load_task("row_softmax")
-    case = replace(whole.benchmarks[0], name="rows=4,cols=9000", dims={"rows": 4, "cols": 9000})
-    task = replace(whole, tests=whole.tests[3:5], benchmarks=(case,), variants=None, variant_names=(), digest=64 * "9")
+    full_task = load_task("row_softmax")
+    case = replace(full_task.benchmarks[0], name="rows=4,cols=9000", dims={"rows": 4, "cols": 9000})
+    task = replace(
+        full_task, tests=full_task.tests[3:5], benchmarks=(case,), variants=None, variant_names=(), digest=64 * "9"
+    )
 
     def met(wrong: str) -> tuple[list[CaseResult], tuple[Finding, ...]]:
         built, inputs = (

@@ -29,8 +29,8 @@ def shapes(count: int = 20) -> list[dict[str, int]]:
     ],
 )
 def test_a_length_is_solved_for(left: Callable[[Dims], int], right: int, is_met: Callable[[Dims], bool]) -> None:
-    given = shapes()
-    samples = [(dims, left(dims), right) for dims in given]
+    listed = shapes()
+    samples = [(dims, left(dims), right) for dims in listed]
     solved = list(solved_dims([samples], RANGES, np.random.default_rng(1)))
     assert any(is_met(dims) for dims in solved)
     assert all(1 <= d["rows"] <= 100_000 and 8 <= d["cols"] <= 60_000 and d["cols"] % 8 == 0 for d in solved)
@@ -40,6 +40,6 @@ def test_a_length_is_solved_for(left: Callable[[Dims], int], right: int, is_met:
     "left", [lambda d: d["rows"] * 40_503 >> 7 & 255, lambda d: 5, lambda d: 2_000_000 + d["rows"]]
 )
 def test_what_follows_no_line_or_is_out_of_reach_gives_nothing(left: Callable[[Dims], int]) -> None:
-    given = shapes()
-    samples = [(dims, left(dims), 99) for dims in given]
+    listed = shapes()
+    samples = [(dims, left(dims), 99) for dims in listed]
     assert list(solved_dims([samples], RANGES, np.random.default_rng(1))) == []

@@ -29,12 +29,12 @@ extern "C" __global__ void k(float* x, float* y, int period, int at) {
 """
 
 
-def counted(x: Stored, at: int = 0) -> Execution:
+def counted(x: Stored, offset: int = 0) -> Execution:
     """All elements of a stored input, read by workgroups whose accesses are counted."""
     groups = -(-x.size // 64)
     y = np.empty(groups * 64, np.float32)
-    one = launch("k", ["x", "y", 7000, at], grid=(groups,))
-    return execute(KERNEL, [one], {"x": x}, {"y": y}, count=True)
+    single = launch("k", ["x", "y", 7000, offset], grid=(groups,))
+    return execute(KERNEL, [single], {"x": x}, {"y": y}, count=True)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -53,8 +53,8 @@ def test_the_inputs_are_a_tests_values_over_and_over(name: str) -> None:
 def test_a_test_of_one_element_does_not_stand_for_a_benchmark() -> None:
     task = load_task("row_softmax")
     assert typical_test(task) is task.tests[0]
-    single, *others = sorted(task.tests, key=lambda case: case.dims["rows"] * case.dims["cols"])
-    chosen = typical_test(replace(task, tests=(single, *others)))
+    single, *larger = sorted(task.tests, key=lambda case: case.dims["rows"] * case.dims["cols"])
+    chosen = typical_test(replace(task, tests=(single, *larger)))
     assert chosen.dims["rows"] * chosen.dims["cols"] >= 1024
     assert typical_test(replace(task, tests=(single,))) is single
 
@@ -64,28 +64,28 @@ def of_softmax(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """Two and a half periods of seven rows of 1000."""
     inputs = StoredInputs(load_task("row_softmax"), tmp_path_factory.mktemp("stored"))
     KEPT.append(inputs)
-    found = inputs.of(inputs.task.benchmarks[0])["x"]
-    return replace(found, size=found.period // 4 * 5 // 2 // 64 * 64)
+    stored = inputs.of(inputs.task.benchmarks[0])["x"]
+    return replace(stored, size=stored.period // 4 * 5 // 2 // 64 * 64)
 
 
 def test_every_workgroup_reads_the_repeated_values(x: Stored) -> None:
-    done = counted(x)
-    assert done.findings == ()
-    assert done.executed == 1.0
-    assert done.outputs == {}
-    assert done.launches[0].counters["SQ_INSTS_VMEM_RD"] >= x.size / 64
+    execution = counted(x)
+    assert execution.findings == ()
+    assert execution.executed == 1.0
+    assert execution.outputs == {}
+    assert execution.launches[0].counters["SQ_INSTS_VMEM_RD"] >= x.size / 64
 
 
 def test_a_write_to_a_stored_input_is_a_finding_and_changes_nothing(x: Stored) -> None:
     before = x.path.read_bytes()
-    assert [f.kind for f in counted(x, at=5).findings] == ["input_written"]
+    assert [f.kind for f in counted(x, offset=5).findings] == ["input_written"]
     assert x.path.read_bytes() == before
 
 
 def test_an_access_behind_a_stored_input_is_a_finding(x: Stored) -> None:
-    (found,) = counted(replace(x, size=x.size - 32)).findings
-    assert found.kind == "out_of_bounds"
-    assert f"x has {x.size - 32} elements" in found.message
+    (finding,) = counted(replace(x, size=x.size - 32)).findings
+    assert finding.kind == "out_of_bounds"
+    assert f"x has {x.size - 32} elements" in finding.message
 
 
 def test_inputs_come_from_one_place(x: Stored) -> None:
@@ -101,8 +101,8 @@ def test_places_in_another_buffer_are_those_of_the_case_that_is_counted() -> Non
     task = load_task(ROOT / "tests" / "kernels" / "exploits" / "tasks" / "gather")
     (case,) = task.benchmarks
     small = replace(task, benchmarks=(replace(case, dims={"rows": 4, "cols": 8, "picked": 1000}, name="small"),))
-    said = evaluator(7).estimate(evaluator(7).prepare(task.seeds[0].read_text(encoding="utf-8"), small))
-    assert said.verdict.accepted, said.verdict.findings
+    estimate = evaluator(7).estimate(evaluator(7).prepare(task.seeds[0].read_text(encoding="utf-8"), small))
+    assert estimate.verdict.accepted, estimate.verdict.findings
     (small_case,) = small.benchmarks
     assert own_numbers(small, small_case).keys() == {"pick"} and own_numbers(small, small_case)["pick"].max() < 4
 

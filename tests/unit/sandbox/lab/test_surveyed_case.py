@@ -67,18 +67,18 @@ def hashed(number: int) -> int:
 def test_a_way_that_no_case_takes_has_a_case(
     lab: MachineLab, line: str, before: str, goes: Callable[[Mapping[str, int]], bool]
 ) -> None:
-    known = [case for case in LISTED if not goes(case.dims)]
-    made = surveyed_cases(judge(lab, line, before), 7, 1, known)
-    assert len(made) <= COUNT
-    assert any(goes(case.dims) for case in made)
+    listed = [case for case in LISTED if not goes(case.dims)]
+    cases = surveyed_cases(judge(lab, line, before), 7, 1, listed)
+    assert len(cases) <= COUNT
+    assert any(goes(case.dims) for case in cases)
 
 
 def test_the_same_secret_gives_the_same_cases(lab: MachineLab) -> None:
-    asked = judge(lab, "if (__popc(cols) == 10) return;")
-    one, again, other = (surveyed_cases(asked, 7, secret, LISTED) for secret in (1, 1, 2))
-    assert one == again != other
+    surveyed = judge(lab, "if (__popc(cols) == 10) return;")
+    first, repeated, other = (surveyed_cases(surveyed, 7, secret, LISTED) for secret in (1, 1, 2))
+    assert first == repeated != other
 
 
 def test_a_scalar_load_from_the_end_of_a_large_buffer_is_looked_at(lab: MachineLab) -> None:
-    asked = judge(lab, "if (x[rows * cols - 1] > 1e30f) return;")
-    assert len(surveyed_cases(asked, 7, 1, LISTED)) <= COUNT
+    surveyed = judge(lab, "if (x[rows * cols - 1] > 1e30f) return;")
+    assert len(surveyed_cases(surveyed, 7, 1, LISTED)) <= COUNT

@@ -65,9 +65,9 @@ def verify(evaluator: LabEvaluator, task: Task, early: str = "", factor: str = "
 
 
 def test_a_sample_of_each_benchmark_is_compared_and_said(evaluator: LabEvaluator, softmax: Task) -> None:
-    made = verify(evaluator, softmax)
-    assert made.verdict.accepted
-    rows = [row for row in made.cases if row.role == "benchmark"]
+    evaluation = verify(evaluator, softmax)
+    assert evaluation.verdict.accepted
+    rows = [row for row in evaluation.cases if row.role == "benchmark"]
     assert [row.name for row in rows] == [case.name for case in softmax.benchmarks]
     for row in rows:
         assert row.correct and 1 <= row.drawn <= row.workgroups < row.grid  # one alone where it is the one at the end
@@ -89,18 +89,18 @@ def test_a_sample_of_each_benchmark_is_compared_and_said(evaluator: LabEvaluator
 def test_a_kernel_that_is_wrong_only_where_it_is_timed(
     evaluator: LabEvaluator, short: Task, early: str, factor: str, kind: str
 ) -> None:
-    made = verify(evaluator, short, early, factor)
-    assert not made.verdict.accepted
-    found = made.verdict.findings[0]
-    assert found.kind == kind and found.case in {case.name for case in short.benchmarks}
-    assert [row.role for row in made.cases if not row.correct] == ["benchmark"]
+    evaluation = verify(evaluator, short, early, factor)
+    assert not evaluation.verdict.accepted
+    finding = evaluation.verdict.findings[0]
+    assert finding.kind == kind and finding.case in {case.name for case in short.benchmarks}
+    assert [row.role for row in evaluation.cases if not row.correct] == ["benchmark"]
 
 
 @pytest.mark.long
 def test_idle_workgroups_of_a_grid_larger_than_needed_are_no_fault(evaluator: LabEvaluator, short: Task) -> None:
     cheap = replace(short, benchmarks=short.benchmarks[:1], digest="1" * 64)
-    made = verify(evaluator, cheap, grid="ceil_div(rows, 64) * 5")
-    assert made.verdict.accepted, made.verdict
+    evaluation = verify(evaluator, cheap, grid="ceil_div(rows, 64) * 5")
+    assert evaluation.verdict.accepted, evaluation.verdict
 
 
 def test_a_case_in_question_whose_deadline_comes_though_nothing_hangs_is_sampled(evaluator: LabEvaluator) -> None:
@@ -121,9 +121,9 @@ def test_a_leader_is_executed_whole_and_one_wrong_row_is_found(evaluator: LabEva
         short, digest="2" * 64, variants=None, variant_names=(), plant=()
     )  # families of inputs have tests of their own
     right = evaluator.prepare(HEAD.format(early="", factor="", grid="ceil_div(rows, 64)"), two)
-    made = evaluator.confirm(right)
-    assert made.verdict.accepted
-    rows = [row for row in made.cases if row.role == "benchmark"]
+    evaluation = evaluator.confirm(right)
+    assert evaluation.verdict.accepted
+    rows = [row for row in evaluation.cases if row.role == "benchmark"]
     assert len(rows) == 2 and all(row.is_whole and row.miss_chance == 0 and row.grid for row in rows)
     factor = "* (rows == 2048 && cols == 600 && row == 1503 ? 1.01f : 1.0f)"  # no drawn shape is this one
     wrong = evaluator.prepare(HEAD.format(early="", factor=factor, grid="ceil_div(rows, 64)"), two)

@@ -30,28 +30,28 @@ def timed(task: Task, dims: dict[str, int], folder: Path, seed: int = 1) -> Time
     return TimedInputs(InputFamilies(task), case, independent_dims(task), folder, np.random.default_rng(seed))
 
 
-def whole(made: TimedInputs) -> dict[str, Array]:
+def arrays_of(inputs: TimedInputs) -> dict[str, Array]:
     """The inputs as an execution maps them."""
-    found = {}
-    for spec, buffer in zip(made.task.inputs, made.buffers, strict=True):
+    arrays = {}
+    for spec, buffer in zip(inputs.task.inputs, inputs.buffers, strict=True):
         data = buffer.data
         assert isinstance(data, Stored)
         raw = np.fromfile(data.path, np.uint8, data.period, offset=data.offset)
         raw = np.tile(raw, -(-data.nbytes // data.period))[: data.nbytes]
-        found[spec.name] = spec.unflatten(raw.view(data.dtype), made.task.shape_of(spec, made.case))
-    return found
+        arrays[spec.name] = spec.unflatten(raw.view(data.dtype), inputs.task.shape_of(spec, inputs.case))
+    return arrays
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task = load_task(name)
-    made = timed(task, dims, tmp_path)
-    assert any(m.drawn < m.places.size for m in made.mapped)
-    want = task.reference(whole(made), made.case)
+    inputs = timed(task, dims, tmp_path)
+    assert any(m.drawn < m.places.size for m in inputs.mapped)
+    want = task.reference(arrays_of(inputs), inputs.case)
     for spec in task.outputs:
-        covered = np.zeros(task.shape_of(spec, made.case), bool)
-        for slab in slabs(made, spec, covered.shape):
+        covered = np.zeros(task.shape_of(spec, inputs.case), bool)
+        for slab in slabs(inputs, spec, covered.shape):
             np.testing.assert_allclose(slab.reference, slab.cut(want[spec.name]), rtol=1e-9, atol=1e-9)
             covered[np.ix_(*slab.axes)] = True
         assert covered.all()
@@ -59,23 +59,23 @@ def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dic
 
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_slabs_are_alike_only_where_their_references_are(name: str, dims: dict[str, int], tmp_path: Path) -> None:
-    made = timed(load_task(name), dims, tmp_path)
-    for spec in made.task.outputs:
-        first, *others = slabs(made, spec, made.task.shape_of(spec, made.case))
-        for other in others:
+    inputs = timed(load_task(name), dims, tmp_path)
+    for spec in inputs.task.outputs:
+        first, *further = slabs(inputs, spec, inputs.task.shape_of(spec, inputs.case))
+        for other in further:
             is_equal = first.reference.shape == other.reference.shape and np.array_equal(
                 first.reference, other.reference
             )
             assert other.has_reference_of(first) == is_equal
         assert not first.has_reference_of(None)
-        if made.mapped[0].is_periodic:
-            assert [other.has_reference_of(first) for other in others] == [True] * (len(others) - 1) + [False]
+        if inputs.mapped[0].is_periodic:
+            assert [other.has_reference_of(first) for other in further] == [True] * (len(further) - 1) + [False]
 
 
 def test_a_few_elements_stand_beside_more_of_the_same_output(tmp_path: Path) -> None:
-    made = timed(load_task("batched_gemv"), {"batch": 40, "m": 700, "k": 1500}, tmp_path)
-    (spec,), shape = made.task.outputs, (40, 700)
-    slab, values, mask = slab_of(made, spec, shape, Piece(np.array([3 * 700 + 263]), np.zeros(1, np.float32)))
+    inputs = timed(load_task("batched_gemv"), {"batch": 40, "m": 700, "k": 1500}, tmp_path)
+    (spec,), shape = inputs.task.outputs, (40, 700)
+    slab, values, mask = slab_of(inputs, spec, shape, Piece(np.array([3 * 700 + 263]), np.zeros(1, np.float32)))
     beside = slab.beside(int(mask.sum()))
     assert mask.sum() == 1 and beside is not None
     want, base = beside
@@ -90,27 +90,27 @@ def test_a_few_elements_stand_beside_more_of_the_same_output(tmp_path: Path) -> 
 
 def test_bits_are_the_same_only_where_all_of_them_are() -> None:
     for dtype in (np.uint8, np.float16, np.float32, np.complex128):
-        one = np.full((300, 500), np.nan, dtype) if dtype is not np.uint8 else np.zeros((300, 500), dtype)
-        assert same_bits(one, one.copy())  # not a number, too
-        other = one.copy()
+        values = np.full((300, 500), np.nan, dtype) if dtype is not np.uint8 else np.zeros((300, 500), dtype)
+        assert same_bits(values, values.copy())  # not a number, too
+        other = values.copy()
         other[-1, -1] = 1
-        assert not same_bits(one, other)
-        assert not same_bits(one, one[:-1])
+        assert not same_bits(values, other)
+        assert not same_bits(values, values[:-1])
     assert not same_bits(np.array([0.0]), np.array([-0.0]))
 
 
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_a_piece_lies_in_its_slab(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task, rng = load_task(name), np.random.default_rng(0)
-    made = timed(task, dims, tmp_path)
-    want = task.reference(whole(made), made.case)
+    inputs = timed(task, dims, tmp_path)
+    want = task.reference(arrays_of(inputs), inputs.case)
     for spec in task.outputs:
-        shape = task.shape_of(spec, made.case)
+        shape = task.shape_of(spec, inputs.case)
         flat = spec.flatten(want[spec.name])
         rows = np.arange(700, 700 + 3 * shape[-1])
-        for places in (rows, np.sort(rng.choice(math.prod(shape), 50, replace=False))):
-            slab, values, mask = slab_of(made, spec, shape, Piece(places, flat[places]))
-            assert mask.sum() == places.size
+        for indices in (rows, np.sort(rng.choice(math.prod(shape), 50, replace=False))):
+            slab, values, mask = slab_of(inputs, spec, shape, Piece(indices, flat[indices]))
+            assert mask.sum() == indices.size
             np.testing.assert_allclose(values[mask], slab.reference[mask], rtol=1e-9, atol=1e-9)
 
 
@@ -122,7 +122,7 @@ def test_the_period_is_a_secret_odd_number_of_rows(tmp_path: Path) -> None:
 
 def test_a_session_draws_a_case_once_and_another_session_other_values(tmp_path: Path) -> None:
     task = load_task("transpose")
-    one, other = SessionInputs(task, tmp_path), SessionInputs(task, tmp_path)
+    first, other = SessionInputs(task, tmp_path), SessionInputs(task, tmp_path)
     case = task.benchmarks[2]
-    assert one.of(case) is one.of(case)
-    assert (whole(one.of(case))["x"][:9, :9] != whole(other.of(case))["x"][:9, :9]).any()
+    assert first.of(case) is first.of(case)
+    assert (arrays_of(first.of(case))["x"][:9, :9] != arrays_of(other.of(case))["x"][:9, :9]).any()

@@ -30,27 +30,27 @@ __global__ void k(const float* x, float* y) {{
 def test_inline_assembly_that_comes_too_soon_is_a_hazard(states: int) -> None:
     source = RECIPROCAL.format(pause="s_nop 0\\n" if states else "")
     x = np.arange(1, 65, dtype=np.float32)
-    done = execute(source, [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()})
+    execution = execute(source, [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()})
     if states:
-        assert done.findings == () and np.allclose(done.outputs["y"], 2 / x)
+        assert execution.findings == () and np.allclose(execution.outputs["y"], 2 / x)
         return
     line = marked_line(source)
-    assert [(f.kind, f.line) for f in done.findings] == [("hazard", line)]
-    said = done.findings[0].message
-    assert f"v_mul_f32 reads the result of v_rcp_f32 in line {line}, too soon" in said
-    assert "put s_nop 0 before it" in said
+    assert [(f.kind, f.line) for f in execution.findings] == [("hazard", line)]
+    message = execution.findings[0].message
+    assert f"v_mul_f32 reads the result of v_rcp_f32 in line {line}, too soon" in message
+    assert "put s_nop 0 before it" in message
 
 
 @pytest.mark.parametrize("back", ["s_dcache_wb\\n", ""])
 def test_a_scalar_store_is_written_back_or_lost(back: str) -> None:
     source = STORE.format(back=back)
     x = np.arange(1, 65, dtype=np.float32)
-    done = execute(source, [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()})
+    execution = execute(source, [launch("k", ["x", "y"])], {"x": x}, {"y": x.copy()})
     if back:
-        assert done.findings == () and done.outputs["y"][0] == 2
+        assert execution.findings == () and execution.outputs["y"][0] == 2
     else:
-        assert [f.kind for f in done.findings] == ["missing_wait"]
-        assert f"scalar store in line {marked_line(source)}" in done.findings[0].message
+        assert [f.kind for f in execution.findings] == ["missing_wait"]
+        assert f"scalar store in line {marked_line(source)}" in execution.findings[0].message
 
 
 def test_each_rule_of_the_interpreter_has_its_words() -> None:

@@ -72,7 +72,7 @@ class Recorder:
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Take what was decoded since the test before this one."""
         decoded = instruction_decoder._decoded
-        self.rows.setdefault(item.path.stem, set()).update(each.row.name for each in decoded.values())
+        self.rows.setdefault(item.path.stem, set()).update(instruction.row.name for instruction in decoded.values())
         decoded.clear()
 
 
@@ -98,7 +98,7 @@ def in_kernels() -> set[str]:
         candidate = parse(path.read_text(encoding="utf-8"))
         defaults = {name: values[0] for name, values in candidate.plan.tunables.items()}
         listing = compiler.compile(candidate, defaults, is_assembled=False).listing
-        mnemonics = {each.text.partition(" ")[0] for each in read_listing(listing).instructions}
+        mnemonics = {instruction.text.partition(" ")[0] for instruction in read_listing(listing).instructions}
         rows |= {entry[0].name for mnemonic in mnemonics if (entry := find_row(mnemonic))}
     return rows
 
@@ -140,7 +140,7 @@ def page(by: Mapping[str, list[str]]) -> str:
     """A table by test; the instructions that no test of values or shared function executes by name."""
     parts = ["\n| test | compared with | instructions |\n|---|---|--:|\n"]
     parts += [f"| `{test}` | {oracle} | {len(by[test])} |\n" for test, oracle in ORACLES.items()]
-    parts += [f"| {group} | {said} | {len(by[group])} |\n" for group, said in OTHERS.items()]
+    parts += [f"| {group} | {meaning} | {len(by[group])} |\n" for group, meaning in OTHERS.items()]
     parts.append(f"| all | | {sum(map(len, by.values()))} |\n")
     for group in (KERNELS, CONSISTENT, NONE):
         if by[group]:

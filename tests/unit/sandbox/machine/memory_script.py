@@ -22,6 +22,6 @@ def program() -> Path:
 
 def play(script: str) -> str:
     """What the model says of a script: the finding's line, or nothing."""
-    done = run([str(program())], cwd=COMPILED, env={}, timeout_s=60.0, stdin=script.encode(), limits=_LIMITS)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    completed = run([str(program())], cwd=COMPILED, env={}, timeout_s=60.0, stdin=script.encode(), limits=_LIMITS)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout.strip()

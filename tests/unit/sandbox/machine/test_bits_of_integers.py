@@ -112,23 +112,23 @@ def test_bits_of_a_million_operands(template: str) -> None:
 @pytest.mark.parametrize("selector", [0x07060504, 0x0C010C00, 0x00010203, 0x0D080B0C, 0x0C0C0501, 0xFF0C0A09])
 def test_perm_with_one_selector_for_all_lanes(selector: int) -> None:
     a, b = (w.reshape(STATES, 64) for w in awkward_words(STATES * 64, 2, seed=3))
-    wanted = each(perm)(a, b, np.uint32(selector)).astype(np.uint32)
+    expected = each(perm)(a, b, np.uint32(selector)).astype(np.uint32)
     before = Registers({0: a, 1: b}, {4: np.full(STATES, selector, np.uint32)})
-    np.testing.assert_array_equal(step("v_perm_b32 v9, v0, v1, s4", before, [9]).vectors[9], wanted)
+    np.testing.assert_array_equal(step("v_perm_b32 v9, v0, v1, s4", before, [9]).vectors[9], expected)
 
 
 @pytest.mark.parametrize("shift", range(16))
 @pytest.mark.parametrize("name", ["v_lshlrev_b16", "v_lshrrev_b16", "v_ashrrev_i16"])
 def test_every_shift_of_every_half(name: str, shift: int) -> None:
-    every = np.arange(65536, dtype=np.uint32).reshape(-1, 64) | np.uint32(0xA5A50000)
-    result = step(f"{name} v9, {shift}, v0", Registers({0: every}), [9]).vectors[9].astype(np.int64)
-    low = every.astype(np.uint16)
-    wanted = {
+    all_halves = np.arange(65536, dtype=np.uint32).reshape(-1, 64) | np.uint32(0xA5A50000)
+    result = step(f"{name} v9, {shift}, v0", Registers({0: all_halves}), [9]).vectors[9].astype(np.int64)
+    low = all_halves.astype(np.uint16)
+    expected = {
         "v_lshlrev_b16": (low.astype(np.int64) << shift) & 0xFFFF,
         "v_lshrrev_b16": low.astype(np.int64) >> shift,
         "v_ashrrev_i16": (low.view(np.int16).astype(np.int64) >> shift) & 0xFFFF,
     }[name]
-    np.testing.assert_array_equal(result, wanted)
+    np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize(("name", "first"), [("v_mbcnt_lo_u32_b32", 0), ("v_mbcnt_hi_u32_b32", 32)])
@@ -137,10 +137,10 @@ def test_mbcnt_counts_the_lanes_below(name: str, first: int) -> None:
     result = step(f"{name} v9, v0, v1", Registers({0: mask, 1: base}), [9]).vectors[9]
     for lane in range(64):
         below = (1 << min(32, max(0, lane - first))) - 1
-        wanted = [
+        expected = [
             (int(m) & below).bit_count() + int(b) & FULL for m, b in zip(mask[:, lane], base[:, lane], strict=True)
         ]
-        np.testing.assert_array_equal(result[:, lane], wanted)
+        np.testing.assert_array_equal(result[:, lane], expected)
 
 
 def test_swap_changes_active_lanes_of_both() -> None:

@@ -34,8 +34,8 @@ def test_the_words_inside_are_moved(count: int) -> None:
     assert isinstance(program, LabProgram), program
     x = np.arange(300, dtype=np.uint32)
     buffers = (Buffer("x", x[:count], "input"), Buffer("y", np.zeros(300, np.uint32), "output"))
-    done = lab.execute(ExecutionRequest(program, plan, buffers, deadline_s=20))
-    assert done.findings == ()
+    execution = lab.execute(ExecutionRequest(program, plan, buffers, deadline_s=20))
+    assert execution.findings == ()
     moved = min(count, 256)
-    assert done.written["y"].tolist() == [True] * moved + [False] * (300 - moved)
-    assert (done.outputs["y"][:moved] == x[:moved] + 1).all()
+    assert execution.written["y"].tolist() == [True] * moved + [False] * (300 - moved)
+    assert (execution.outputs["y"][:moved] == x[:moved] + 1).all()

@@ -93,13 +93,13 @@ def test_masks_of_comparisons(case: str) -> None:
     before = registers(words, {EXEC: halves[0], EXEC + 1: halves[1], 4: halves[0], 5: halves[1]})
     active = np.array([[m >> lane & 1 for lane in range(64)] for m in pair(before.scalars, EXEC)], bool)
     f = (FLOAT if kind[0] == "f" else INTEGER)[relation]
-    wanted = masks(f(*(typed(w, kind) for w in words)) & active)
+    expected = masks(f(*(typed(w, kind) for w in words)) & active)
     after = step(f"v_cmp_{case} vcc, {names(kind)}", before, [], [VCC, VCC + 1, EXEC, EXEC + 1])
-    assert pair(after.scalars, VCC) == wanted
+    assert pair(after.scalars, VCC) == expected
     assert pair(after.scalars, EXEC) == pair(before.scalars, EXEC)
     after = step(f"v_cmpx_{case} s[4:5], {names(kind)}", before, [], [4, 5, EXEC, EXEC + 1])
-    assert pair(after.scalars, 4) == wanted
-    assert pair(after.scalars, EXEC) == wanted
+    assert pair(after.scalars, 4) == expected
+    assert pair(after.scalars, EXEC) == expected
     assert not after.reports.any()
 
 
@@ -111,8 +111,8 @@ def class_bit(bits: int, exponent_bits: int, fraction_bits: int) -> int:
         if fraction:
             return fraction >> fraction_bits - 1
         return 2 if negative else 9
-    place = 0 if exponent else 1 if fraction else 2
-    return 3 + place if negative else 8 - place
+    kind = 0 if exponent else 1 if fraction else 2
+    return 3 + kind if negative else 8 - kind
 
 
 @pytest.mark.parametrize(("kind", "exponent", "fraction"), [("f16", 5, 10), ("f32", 8, 23), ("f64", 11, 52)])
@@ -120,31 +120,31 @@ def test_classes_of_floats(kind: str, exponent: int, fraction: int) -> None:
     words = operands(kind, seed=2)
     source = "v[0:1]" if kind == "f64" else "v0"
     classes = np.array([[class_bit(int(x), exponent, fraction) for x in row] for row in words[0]])
-    wanted = masks((words[1] >> classes.astype(np.uint64) & np.uint64(1)).astype(bool))
+    expected = masks((words[1] >> classes.astype(np.uint64) & np.uint64(1)).astype(bool))
     after = step(f"v_cmp_class_{kind} s[4:5], {source}, v2", registers(words, {}), [], [4, 5])
-    assert pair(after.scalars, 4) == wanted
+    assert pair(after.scalars, 4) == expected
 
 
 def test_every_half_has_its_class() -> None:
-    every = np.arange(65536, dtype=np.uint64).reshape(-1, 64)
+    all_halves = np.arange(65536, dtype=np.uint64).reshape(-1, 64)
     for bit in range(10):
-        before = registers([every, np.full_like(every, 1 << bit)], {})
-        wanted = masks(np.array([[class_bit(int(x), 5, 10) == bit for x in row] for row in every]))
-        assert pair(step("v_cmp_class_f16 vcc, v0, v2", before, [], [VCC, VCC + 1]).scalars, VCC) == wanted
+        before = registers([all_halves, np.full_like(all_halves, 1 << bit)], {})
+        expected = masks(np.array([[class_bit(int(x), 5, 10) == bit for x in row] for row in all_halves]))
+        assert pair(step("v_cmp_class_f16 vcc, v0, v2", before, [], [VCC, VCC + 1]).scalars, VCC) == expected
 
 
 def test_every_half_compares_with_awkward_ones() -> None:
-    every = np.arange(65536, dtype=np.uint64).reshape(-1, 64)
+    all_halves = np.arange(65536, dtype=np.uint64).reshape(-1, 64)
     for other in FLOATS["f16"]:
-        words = [every, np.full_like(every, other | 0x8000)]
+        words = [all_halves, np.full_like(all_halves, other | 0x8000)]
         with np.errstate(invalid="ignore"):
-            wanted = masks(np.less(*(typed(w, "f16") for w in words)))
-        assert pair(step("v_cmp_lt_f16 vcc, v0, v2", registers(words, {}), [], [VCC, VCC + 1]).scalars, VCC) == wanted
+            expected = masks(np.less(*(typed(w, "f16") for w in words)))
+        assert pair(step("v_cmp_lt_f16 vcc, v0, v2", registers(words, {}), [], [VCC, VCC + 1]).scalars, VCC) == expected
 
 
 def test_signs_are_changed_before_comparing() -> None:
     words = operands("f32", seed=3)
     with np.errstate(invalid="ignore"):
-        wanted = masks(-typed(words[0], "f32") < np.abs(typed(words[1], "f32")))
+        expected = masks(-typed(words[0], "f32") < np.abs(typed(words[1], "f32")))
     after = step("v_cmp_lt_f32 s[4:5], -v0, |v2|", registers(words, {}), [], [4, 5])
-    assert pair(after.scalars, 4) == wanted
+    assert pair(after.scalars, 4) == expected

@@ -13,7 +13,7 @@ def words(*values: int) -> np.ndarray:
     return np.array(values, np.int64).astype(np.uint32)
 
 
-def taken(branch: str, before: Registers) -> tuple[list[bool], list[bool]]:
+def step_branch(branch: str, before: Registers) -> tuple[list[bool], list[bool]]:
     """Whether a branch goes to its label, and whether it reports something, for each state."""
     count = len(next(iter(before.scalars.values())))
     text = f"{branch}\ns_mov_b32 s50, 1\nthere:\ns_nop 0"
@@ -27,25 +27,25 @@ def test_branches(name: str, register: int) -> None:
     upper = {} if register == SCC else {register + 1: words(0, 0)}
     before = Registers({}, {register: words(0, 1), **upper})
     zero, other = ("0", "1") if register == SCC else ("z", "nz")
-    assert taken(f"s_cbranch_{name}{zero} there", before) == ([True, False], [False, False])
-    assert taken(f"s_cbranch_{name}{other} there", before) == ([False, True], [False, False])
-    assert taken("s_branch there", before)[0] == [True, True]
+    assert step_branch(f"s_cbranch_{name}{zero} there", before) == ([True, False], [False, False])
+    assert step_branch(f"s_cbranch_{name}{other} there", before) == ([False, True], [False, False])
+    assert step_branch("s_branch there", before)[0] == [True, True]
 
 
 def test_a_mask_in_its_upper_half_only_is_not_zero() -> None:
     before = Registers({}, {VCC: words(0), VCC + 1: words(4), EXEC: words(0), EXEC + 1: words(1)})
-    assert taken("s_cbranch_vccnz there", before)[0] == [True]
-    assert taken("s_cbranch_execz there", before)[0] == [False]
+    assert step_branch("s_cbranch_vccnz there", before)[0] == [True]
+    assert step_branch("s_cbranch_execz there", before)[0] == [False]
 
 
 def test_an_undefined_condition_is_reported() -> None:
     before = Registers({}, {SCC: words(1, 1)}, {}, {SCC: words(0, -1)})
-    assert taken("s_cbranch_scc1 there", before)[1] == [True, False]
+    assert step_branch("s_cbranch_scc1 there", before)[1] == [True, False]
 
 
 def test_a_mask_of_which_one_known_bit_is_set_decides() -> None:
     before = Registers({}, {VCC: words(3, 2), VCC + 1: words(0, 0)}, {}, {VCC: words(~2, ~2), VCC + 1: words(-1, -1)})
-    assert taken("s_cbranch_vccz there", before)[1] == [False, True]
+    assert step_branch("s_cbranch_vccz there", before)[1] == [False, True]
 
 
 CALL = """

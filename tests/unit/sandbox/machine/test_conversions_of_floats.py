@@ -56,8 +56,8 @@ def saturated(values: Array, integer: Any) -> Array:
 )
 def test_to_integers(name: str, form: FloatFormat, integer: Any, count: int) -> None:
     x = np.arange(65536).astype(np.uint16).view(np.float16) if form is HALF else around_halves(form, count)
-    got = evaluate(f"v_{name} {{d}}, {{0}}", x, result=integer)
-    assert np.array_equal(got, saturated(np.trunc(x), integer))
+    actual = evaluate(f"v_{name} {{d}}, {{0}}", x, result=integer)
+    assert np.array_equal(actual, saturated(np.trunc(x), integer))
 
 
 def test_to_integers_by_other_roundings() -> None:
@@ -87,8 +87,8 @@ def test_of_integers(name: str, integer: Any, form: FloatFormat, rounding: int) 
         else raw.astype(np.uint16).view(integer)
     )
     setting = mode(single=rounding, double=rounding)
-    got = evaluate(f"v_{name} {{d}}, {{0}}", x, result=form.word, setting=setting)
-    assert got.tolist() == [form.rounded((n, 0), rounding) for n in x.tolist()]
+    actual = evaluate(f"v_{name} {{d}}, {{0}}", x, result=form.word, setting=setting)
+    assert actual.tolist() == [form.rounded((n, 0), rounding) for n in x.tolist()]
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -102,8 +102,8 @@ def test_to_narrower_formats(wide: FloatFormat, narrow: FloatFormat, name: str, 
         wide.value
     )
     x = np.concatenate([awkward(wide, count // 4, 2).view(wide.value), some, ties, tiny])
-    got = evaluate(f"v_{name} {{d}}, {{0}}", x, result=narrow.word, setting=mode(single=rounding, double=rounding))
-    for code, g in zip(x.view(wide.word).tolist(), got.tolist(), strict=True):
+    actual = evaluate(f"v_{name} {{d}}, {{0}}", x, result=narrow.word, setting=mode(single=rounding, double=rounding))
+    for code, g in zip(x.view(wide.word).tolist(), actual.tolist(), strict=True):
         sign = code >> (wide.bits - 1)
         if wide.is_finite(code):
             assert g == narrow.rounded(wide.exact(code), rounding, negative_zero=bool(sign))
@@ -115,14 +115,14 @@ def test_to_narrower_formats(wide: FloatFormat, narrow: FloatFormat, name: str, 
 
 def test_to_wider_formats() -> None:
     half = np.arange(65536).astype(np.uint16).view(np.float16)
-    got = evaluate("v_cvt_f32_f16 {d}, {0}", half, result=np.float32)
-    assert np.array_equal(got, half.astype(np.float32), equal_nan=True)
+    actual = evaluate("v_cvt_f32_f16 {d}, {0}", half, result=np.float32)
+    assert np.array_equal(actual, half.astype(np.float32), equal_nan=True)
     single = awkward(SINGLE, 20_000, 1).view(np.float32)
-    got = evaluate("v_cvt_f64_f32 {d}, {0}", single, result=np.float64)
-    assert np.array_equal(got, single.astype(np.float64), equal_nan=True)
+    actual = evaluate("v_cvt_f64_f32 {d}, {0}", single, result=np.float64)
+    assert np.array_equal(actual, single.astype(np.float64), equal_nan=True)
     flushing = evaluate("v_cvt_f64_f32 {d}, {0}", single, result=np.float64, setting=mode(denormals=12))
     tiny = np.abs(single) < np.float32(2**-126)
-    assert (flushing[tiny] == 0).all() and np.array_equal(flushing[~tiny], got[~tiny], equal_nan=True)
+    assert (flushing[tiny] == 0).all() and np.array_equal(flushing[~tiny], actual[~tiny], equal_nan=True)
 
 
 def test_pairs_of_halves_rounded_to_zero() -> None:
@@ -134,8 +134,8 @@ def test_pairs_of_halves_rounded_to_zero() -> None:
         (rng.standard_normal(len(b)) * 2.0 ** rng.uniform(-28, -10, len(b))).astype(np.float32),
     )
     for setting in (mode(), mode(double=UP)):
-        got = evaluate("v_cvt_pkrtz_f16_f32 {d}, {0}, {1}", a, b, setting=setting)
-        for x, y, pair in zip(a.view(np.uint32).tolist(), b.view(np.uint32).tolist(), got.tolist(), strict=True):
+        actual = evaluate("v_cvt_pkrtz_f16_f32 {d}, {0}, {1}", a, b, setting=setting)
+        for x, y, pair in zip(a.view(np.uint32).tolist(), b.view(np.uint32).tolist(), actual.tolist(), strict=True):
             for code, half in ((x, pair & 0xFFFF), (y, pair >> 16)):
                 if SINGLE.is_finite(code):
                     assert half == HALF.rounded(SINGLE.exact(code), TO_ZERO, negative_zero=bool(code >> 31))
@@ -146,8 +146,8 @@ def test_pairs_of_halves_rounded_to_zero() -> None:
 def test_bytes_and_nibbles() -> None:
     (x,) = awkward_words(20_000, 1, 1)
     for k in range(4):
-        got = evaluate(f"v_cvt_f32_ubyte{k} {{d}}, {{0}}", x, result=np.float32)
-        assert np.array_equal(got, (x >> 8 * k & 255).astype(np.float32))
+        actual = evaluate(f"v_cvt_f32_ubyte{k} {{d}}, {{0}}", x, result=np.float32)
+        assert np.array_equal(actual, (x >> 8 * k & 255).astype(np.float32))
     nibble = (x & 15).astype(np.int64)
     expected = np.where(nibble > 7, nibble - 16, nibble) / 16
     assert np.array_equal(evaluate("v_cvt_off_f32_i4 {d}, {0}", x, result=np.float32), expected.astype(np.float32))
@@ -171,8 +171,8 @@ def test_fractions_of_the_largest_integer(kind: str, form: FloatFormat) -> None:
         return np.asarray(np.nan_to_num(np.rint(scaled)).astype(np.int64) & 0xFFFF)
 
     name = "f16" if form is HALF else "f32"
-    got = evaluate(f"v_cvt_pknorm_{kind}_{name} {{d}}, {{0}}, {{1}}", a, b)
-    assert np.array_equal(got, norm(a) | norm(b) << 16)
+    actual = evaluate(f"v_cvt_pknorm_{kind}_{name} {{d}}, {{0}}, {{1}}", a, b)
+    assert np.array_equal(actual, norm(a) | norm(b) << 16)
     if form is HALF:
         assert np.array_equal(evaluate(f"v_cvt_norm_{kind}_f16 {{d}}, {{0}}", a), norm(a))
 
@@ -192,11 +192,11 @@ def test_byte_inserted() -> None:
     x = np.concatenate([rng.uniform(-20, 300, 10_000), np.arange(-4, 260) + 0.5, [np.nan, np.inf, -np.inf]]).astype(
         np.float32
     )
-    place, rest = awkward_words(len(x), 2, 2)
+    position, old_word = awkward_words(len(x), 2, 2)
     value = np.clip(np.nan_to_num(np.rint(x), nan=0, posinf=255, neginf=0), 0, 255).astype(np.uint32)
-    shift = 8 * (place & 3)
-    expected = (rest & ~(np.uint32(255) << shift)) | value << shift
-    assert np.array_equal(evaluate("v_cvt_pk_u8_f32 {d}, {0}, {1}, {2}", x, place, rest), expected)
+    shift = 8 * (position & 3)
+    expected = (old_word & ~(np.uint32(255) << shift)) | value << shift
+    assert np.array_equal(evaluate("v_cvt_pk_u8_f32 {d}, {0}, {1}, {2}", x, position, old_word), expected)
 
 
 @pytest.mark.parametrize("kind", EIGHT)
@@ -207,13 +207,13 @@ def test_every_code_of_8_bits(kind: str) -> None:
     parts = [values, values[::-1], np.roll(values, 7), np.roll(values, 99)]
     assert np.array_equal(evaluate(f"v_cvt_f32_{kind} {{d}}, {{0}}", word, result=np.float32), values, equal_nan=True)
     for k, expected in enumerate(parts):
-        got = evaluate(f"v_cvt_f32_{kind}_sdwa {{d}}, {{0}} src0_sel:BYTE_{k}", word, result=np.float32)
-        assert np.array_equal(got, expected, equal_nan=True)
+        actual = evaluate(f"v_cvt_f32_{kind}_sdwa {{d}}, {{0}} src0_sel:BYTE_{k}", word, result=np.float32)
+        assert np.array_equal(actual, expected, equal_nan=True)
     for select, low, high in (("", 0, 1), ("_sdwa", 2, 3)):
         chosen = " src0_sel:WORD_1" if select else ""
-        got = evaluate(f"v_cvt_pk_f32_{kind}{select} {{d}}, {{0}}{chosen}", word, result=np.uint64)
-        assert np.array_equal(got.astype(np.uint32).view(np.float32), parts[low], equal_nan=True)
-        assert np.array_equal((got >> np.uint64(32)).astype(np.uint32).view(np.float32), parts[high], equal_nan=True)
+        actual = evaluate(f"v_cvt_pk_f32_{kind}{select} {{d}}, {{0}}{chosen}", word, result=np.uint64)
+        assert np.array_equal(actual.astype(np.uint32).view(np.float32), parts[low], equal_nan=True)
+        assert np.array_equal((actual >> np.uint64(32)).astype(np.uint32).view(np.float32), parts[high], equal_nan=True)
 
 
 def eight_bit_operands(kind: str, count: int) -> Array:
@@ -258,9 +258,9 @@ def test_to_8_bits_by_chance(kind: str) -> None:
     for k in range(4):
         op_sel = f" op_sel:[0,0,{k & 1},{k >> 1}]" if k else ""
         sign = np.where(rng.integers(0, 2, len(x)), np.float32(-1), np.float32(1))
-        got = evaluate(f"v_cvt_sr_{kind}_f32 {{d}}, {{0}}, {{1}}{op_sel}", x * sign, noise, old=0x11223344)
-        byte = got >> 8 * k & 0xFF
-        assert ((got ^ 0x11223344) & ~np.uint32(0xFF << 8 * k) == 0).all()
+        actual = evaluate(f"v_cvt_sr_{kind}_f32 {{d}}, {{0}}, {{1}}{op_sel}", x * sign, noise, old=0x11223344)
+        byte = actual >> 8 * k & 0xFF
+        assert ((actual ^ 0x11223344) & ~np.uint32(0xFF << 8 * k) == 0).all()
         low = np.repeat(codes[base], 256)
         size = byte & 0x7F
         assert ((size == low) | (size == low + 1)).all()

@@ -43,9 +43,9 @@ def test_readlane_and_writelane_take_the_lane_modulo_64(lane_register: str) -> N
         before,
         [9],
     )
-    wanted = old.copy()
-    wanted[np.arange(STATES), lane % 64] = value[:, 0] if lane_register == "m0" else 7
-    np.testing.assert_array_equal(after.vectors[9], wanted)
+    expected = old.copy()
+    expected[np.arange(STATES), lane % 64] = value[:, 0] if lane_register == "m0" else 7
+    np.testing.assert_array_equal(after.vectors[9], expected)
 
 
 def test_readlane_of_a_lane_that_was_never_written_is_undefined() -> None:
@@ -68,11 +68,11 @@ def test_cndmask_selects_by_lane() -> None:
     halves = words(2, 7)
     before = Registers({0: a, 1: b}, {VCC: halves[0][:, 0], VCC + 1: halves[1][:, 0]})
     mask = before.scalars[VCC].astype(np.uint64) | before.scalars[VCC + 1].astype(np.uint64) << np.uint64(32)
-    taken = (mask[:, None] >> LANES & np.uint64(1)).astype(bool)
+    is_second = (mask[:, None] >> LANES & np.uint64(1)).astype(bool)
     after = step("v_cndmask_b32_e32 v9, v0, v1, vcc", before, [9])
-    np.testing.assert_array_equal(after.vectors[9], np.where(taken, b, a))
+    np.testing.assert_array_equal(after.vectors[9], np.where(is_second, b, a))
     after = step("v_cndmask_b32_e64 v9, v0, -v1, vcc", before, [9])
-    np.testing.assert_array_equal(after.vectors[9], np.where(taken, b ^ np.uint32(1 << 31), a))
+    np.testing.assert_array_equal(after.vectors[9], np.where(is_second, b ^ np.uint32(1 << 31), a))
 
 
 def test_cndmask_by_an_undefined_bit_keeps_bytes_that_agree() -> None:

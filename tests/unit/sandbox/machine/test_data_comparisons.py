@@ -54,9 +54,12 @@ def program_of(lab: MachineLab, line: str) -> tuple[LabProgram, str]:
 )
 def test_a_comparison_of_data_is_one_with_its_number(lab: MachineLab, line: str, numbers: list[float]) -> None:
     program, source = program_of(lab, line)
-    mine = [number for one in program.comparisons for number in one.numbers]
+    mine = [number for comparison in program.comparisons for number in comparison.numbers]
     assert sorted(set(mine)) == numbers
-    assert all("// here" in source.split("\n")[one.line - 1] and one.column > 1 for one in program.comparisons)
+    assert all(
+        "// here" in source.split("\n")[comparison.line - 1] and comparison.column > 1
+        for comparison in program.comparisons
+    )
 
 
 @pytest.mark.parametrize(("largest", "is_one_sided"), [(19.0, True), (21.0, False)])
@@ -65,6 +68,8 @@ def test_a_comparison_with_one_outcome_is_told(lab: MachineLab, largest: float, 
     x = np.linspace(0, largest, 64, dtype=np.float32)
     buffers = [Buffer("x", x, "input"), Buffer("y", np.empty(64, np.float32), "output")]
     lab.execute(ExecutionRequest(program, ResolvedPlan((launch("k", ["x", "y", 64]),), {}), buffers, 20.0))
-    told = lab.outcomes.one_sided(program, source)
-    assert [one.text for one in told] == ([source.split("\n")[told[0].line - 1].strip()] if is_one_sided else [])
-    assert all(isinstance(one, OneSided) for one in told)
+    comparisons = lab.outcomes.one_sided(program, source)
+    assert [comparison.text for comparison in comparisons] == (
+        [source.split("\n")[comparisons[0].line - 1].strip()] if is_one_sided else []
+    )
+    assert all(isinstance(comparison, OneSided) for comparison in comparisons)

@@ -187,7 +187,7 @@ def test_the_image_is_what_the_interpreter_reads(program: DecodedProgram, tmp_pa
     magic, names, kernels, sections, data, instructions = HEADER.unpack_from(image)
     assert (magic, kernels, sections, instructions) == (MAGIC, 1, 3, len(program.instructions))
     room = io.BytesIO(image[HEADER.size :])
-    known = [room.read(NAME_BYTES).rstrip(b"\0").decode() for _ in range(names)]
+    names_read = [room.read(NAME_BYTES).rstrip(b"\0").decode() for _ in range(names)]
     kernel = KERNEL.unpack(room.read(KERNEL.size))
     # entry, LDS, scratch, arguments; 11 vectors, accumulation from 8; 9 scalars; dispatch and kernarg pointers
     assert kernel == (0, 512, 48, 16, 11, 8, 9, 2 | 8, 0, 0, 0b11, 0, 0, 0b11_11110000, 1)
@@ -195,13 +195,15 @@ def test_the_image_is_what_the_interpreter_reads(program: DecodedProgram, tmp_pa
     assert room.read(data) == program.data + bytes(-len(program.data) % 8)
     records = [room.read(INSTRUCTION_BYTES) for _ in range(instructions)]
     assert room.read() == b""
-    assert [known[struct.unpack_from("<I", r)[0]] for r in records] == [i.row.semantics for i in program.instructions]
+    assert [names_read[struct.unpack_from("<I", r)[0]] for r in records] == [
+        i.row.semantics for i in program.instructions
+    ]
     assert [r[4:] for r in records[:3]] == [i.body for i in program.instructions[:3]]
     assert struct.pack("<I", 3) in records[3]
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("change", "expected"),
     [
         (("s_endpgm", "v_frob_b32 v0, v1"), "v_frob_b32"),
         (("s_cbranch_scc1 .LBB0_1", "s_cbranch_scc1 .LBB0_7"), ".LBB0_7"),
@@ -224,11 +226,11 @@ def test_the_image_is_what_the_interpreter_reads(program: DecodedProgram, tmp_pa
         (("\t.end_amdgpu_metadata", ""), ".amdgpu_metadata or a comment"),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_name(change: tuple[str, str], named: str) -> None:
+def test_what_cannot_be_read_is_refused_by_name(change: tuple[str, str], expected: str) -> None:
     assert change[0] in LISTING
     with pytest.raises(UnreadableListing) as refused:
         decode_listing(LISTING.replace(*change))
-    assert refused.value.name == named
+    assert refused.value.name == expected
 
 
 def test_a_refusal_knows_its_line_and_its_place() -> None:
@@ -271,8 +273,8 @@ def check(program: DecodedProgram) -> None:
     assert len(program.chains) == len(program.rows) == count
     assert all(0 <= target < count for target in program.targets.values())
     for index, instruction in enumerate(program.instructions):
-        found = unpacked(instruction)
-        for operand in (*found.results, *found.sources):
+        fields_read = unpacked(instruction)
+        for operand in (*fields_read.results, *fields_read.sources):
             check_operand(operand)
         assert (index in program.targets) == bool(instruction.label)
 

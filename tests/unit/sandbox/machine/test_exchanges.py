@@ -28,8 +28,8 @@ def check(source: Array, data: Array, lanes: Array, after: Stepped) -> None:
     """Lane l has the data of lane source[l], which is defined where that lane is active."""
     rows = np.arange(STATES)[:, None]
     defined = lanes[rows, source]
-    wanted = np.where(defined, data[rows, source], 0)
-    assert (after.vectors[16][lanes & defined] == wanted[lanes & defined]).all()
+    expected = np.where(defined, data[rows, source], 0)
+    assert (after.vectors[16][lanes & defined] == expected[lanes & defined]).all()
     assert ((expanded(after.vectors_defined[16]) == 0xFFFFFFFF)[lanes] == defined[lanes]).all()
 
 
@@ -42,15 +42,15 @@ def test_each_lane_pulls_from_the_lane_it_names(offset: int) -> None:
 @pytest.mark.parametrize("offset", [0, 8])
 def test_each_lane_pushes_to_the_lane_it_names(offset: int) -> None:
     address, data, lanes, after = run(f"ds_permute_b32 v16, v2, v3 offset:{offset}", offset)
-    wanted = np.zeros((STATES, 64), np.uint32)
-    got = np.zeros((STATES, 64), bool)
+    expected = np.zeros((STATES, 64), np.uint32)
+    actual = np.zeros((STATES, 64), bool)
     for lane in LANES:  # the last one wins
         target = ((address[:, lane] + offset) >> 2 & 63).astype(int)
         rows = np.arange(STATES)[lanes[:, lane]]
-        wanted[rows, target[rows]] = data[rows, lane]
-        got[rows, target[rows]] = True
-    assert (after.vectors[16][lanes & got] == wanted[lanes & got]).all()
-    assert (after.vectors[16][lanes & ~got] == 0).all()
+        expected[rows, target[rows]] = data[rows, lane]
+        actual[rows, target[rows]] = True
+    assert (after.vectors[16][lanes & actual] == expected[lanes & actual]).all()
+    assert (after.vectors[16][lanes & ~actual] == 0).all()
 
 
 def permuted(text: str) -> Array:
@@ -61,8 +61,8 @@ def permuted(text: str) -> Array:
     if name == "BITMASK_PERM":
         source = np.zeros(64, int)
         for bit, letter in enumerate(reversed(numbers[0].strip('"'))):
-            own = LANES >> bit & 1
-            source |= {"0": own * 0, "1": own * 0 + 1, "p": own, "i": 1 - own}[letter] << bit
+            own_bit = LANES >> bit & 1
+            source |= {"0": own_bit * 0, "1": own_bit * 0 + 1, "p": own_bit, "i": 1 - own_bit}[letter] << bit
         return np.asarray(source | LANES & 32)
     size = int(numbers[0])
     block = LANES & ~(size - 1)

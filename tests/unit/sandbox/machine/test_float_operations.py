@@ -50,10 +50,10 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
 def test_binary(operation: str, name: str, count: int) -> None:
     form = FORMATS[name]
     a, b = codes(form, count, 2)
-    got = evaluate(f"v_{operation}_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word)
+    actual = evaluate(f"v_{operation}_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word)
     sources = [b, a] if operation == "subrev" else [a, b]
     expected = settled(form, BINARY[operation](a.view(form.value), b.view(form.value)), sources)
-    assert np.array_equal(got, expected)
+    assert np.array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -63,8 +63,8 @@ def test_fused(name: str, rounding: int, count: int) -> None:
     count = count if rounding == NEAREST else count // 10
     a, b, c = codes(form, count, 3)
     setting = None if rounding == NEAREST else mode(single=rounding, double=rounding)
-    got = evaluate(f"v_fma_{name} {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, result=form.word, setting=setting)
-    triples = zip(a.tolist(), b.tolist(), c.tolist(), got.tolist(), strict=True)
+    actual = evaluate(f"v_fma_{name} {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, result=form.word, setting=setting)
+    triples = zip(a.tolist(), b.tolist(), c.tolist(), actual.tolist(), strict=True)
     wrong = [t for t in triples if (e := form.fused(*t[:3], rounding)) is not None and e != t[3]]
     assert not wrong
 
@@ -75,12 +75,12 @@ def test_fused_with_special_values(name: str) -> None:
     form = FORMATS[name]
     a, b, c = codes(form, 20_000, 3)
     finite = [(form.size(x) < form.infinity) for x in (a, b, c)]
-    rest = ~(finite[0] & finite[1] & finite[2])
-    a, b, c = a[rest], b[rest], c[rest]
+    is_special = ~(finite[0] & finite[1] & finite[2])
+    a, b, c = a[is_special], b[is_special], c[is_special]
     x, y, z = (v.view(form.value).astype(np.float64) for v in (a, b, c))
-    got = evaluate(f"v_fma_{name} {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, result=form.word)
+    actual = evaluate(f"v_fma_{name} {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, result=form.word)
     with_products = np.where(np.isinf(z) & np.isfinite(x) & np.isfinite(y), z, x * y + z).astype(form.value)
-    assert np.array_equal(got, settled(form, with_products, [a, b, c]))
+    assert np.array_equal(actual, settled(form, with_products, [a, b, c]))
 
 
 @pytest.mark.parametrize("name", ["f32", "f64"])
@@ -88,9 +88,9 @@ def test_accumulating_forms(name: str) -> None:
     form = FORMATS[name]
     a, b = codes(form, 5_000, 2)
     old = 0x3F800001
-    got = evaluate(f"v_fmac_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, old=old)
+    actual = evaluate(f"v_fmac_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, old=old)
     c = np.full(len(a), old | (old << 32 if name == "f64" else 0), form.word)
-    assert np.array_equal(got, evaluate(f"v_fma_{name} {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, result=form.word))
+    assert np.array_equal(actual, evaluate(f"v_fma_{name} {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, result=form.word))
 
 
 def test_constants_of_fmamk_and_fmaak() -> None:
@@ -107,22 +107,22 @@ def test_other_roundings(name: str, rounding: int) -> None:
     form = FORMATS[name]
     a, b = codes(form, 4_000, 2)
     setting = mode(single=rounding, double=rounding)
-    got = evaluate(f"v_mul_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, setting=setting)
+    actual = evaluate(f"v_mul_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, setting=setting)
     zero = [
         0 if (x ^ y) >> (form.bits - 1) == 0 else 1 << (form.bits - 1)
         for x, y in zip(a.tolist(), b.tolist(), strict=True)
     ]
     expected = [form.fused(x, y, z, rounding) for x, y, z in zip(a.tolist(), b.tolist(), zero, strict=True)]
-    assert all(e is None or e == g for e, g in zip(expected, got.tolist(), strict=True))
+    assert all(e is None or e == g for e, g in zip(expected, actual.tolist(), strict=True))
     # nothing is left of the rounding afterwards
     plain = evaluate(f"v_mul_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, setting=mode())
     assert np.array_equal(plain, evaluate(f"v_mul_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word))
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize(("kept", "bits"), [(0, 0), (1, 5), (2, 10)])
+@pytest.mark.parametrize(("kept_denormals", "bits"), [(0, 0), (1, 5), (2, 10)])
 @np.errstate(all="ignore")
-def test_denormals_that_mode_flushes(name: str, kept: int, bits: int) -> None:
+def test_denormals_that_mode_flushes(name: str, kept_denormals: int, bits: int) -> None:
     form = FORMATS[name]
     a, b = codes(form, 10_000, 2)
     b = np.where(np.arange(len(b)) % 2, b, form.word((form.infinity >> 1) & ~((1 << form.mantissa) - 1)))
@@ -131,10 +131,10 @@ def test_denormals_that_mode_flushes(name: str, kept: int, bits: int) -> None:
         tiny = (x & form.word(form.infinity)) == 0
         return np.asarray(np.where(tiny, x & form.word(1 << (form.bits - 1)), x).astype(form.word))
 
-    got = evaluate(f"v_mul_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, setting=mode(denormals=bits))
-    x, y = (a, b) if kept & 1 else (flush(a), flush(b))
+    actual = evaluate(f"v_mul_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, setting=mode(denormals=bits))
+    x, y = (a, b) if kept_denormals & 1 else (flush(a), flush(b))
     expected = settled(form, x.view(form.value) * y.view(form.value), [x, y])
-    assert np.array_equal(got, expected if kept & 2 else flush(expected))
+    assert np.array_equal(actual, expected if kept_denormals & 2 else flush(expected))
 
 
 def extreme(form: FloatFormat, a: int, b: int, greatest: bool, ieee: bool) -> int:
@@ -173,8 +173,8 @@ def test_extremes(name: str, ieee: bool) -> None:
 
     def check(mnemonic: str, rule: Callable[..., int], operands: int) -> None:
         text = f"v_{mnemonic}_{name} {{d}}, {{0}}, {{1}}" + (", {2}" if operands == 3 else "")
-        got = evaluate(text, *(a, b, c)[:operands], result=form.word, setting=setting)
-        assert got.tolist() == [rule(*row[:operands]) for row in rows], mnemonic
+        actual = evaluate(text, *(a, b, c)[:operands], result=form.word, setting=setting)
+        assert actual.tolist() == [rule(*row[:operands]) for row in rows], mnemonic
 
     for word, greatest in (("min", False), ("max", True)):
         check(word, lambda x, y, g=greatest: extreme(form, x, y, g, ieee), 2)
@@ -197,8 +197,8 @@ def test_whole_numbers(operation: str, name: str, rounding: int, count: int) -> 
     halves = (np.arange(-50, 50) + 0.5).astype(form.value).view(form.word)
     a = np.concatenate([a, halves])
     setting = mode(single=rounding, double=rounding)
-    got = evaluate(f"v_{operation}_{name} {{d}}, {{0}}", a, result=form.word, setting=setting)
-    assert np.array_equal(got, settled(form, WHOLE[operation](a.view(form.value)), [a]))
+    actual = evaluate(f"v_{operation}_{name} {{d}}, {{0}}", a, result=form.word, setting=setting)
+    assert np.array_equal(actual, settled(form, WHOLE[operation](a.view(form.value)), [a]))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -208,8 +208,8 @@ def test_fraction(name: str, count: int) -> None:
     a = np.arange(65536).astype(np.uint16) if name == "f16" else awkward(form, count, 1)
     x = a.view(form.value)
     below_one = np.nextafter(form.value(1), form.value(0))
-    rest = x - np.floor(x)
-    expected = settled(form, np.where(rest > below_one, below_one, rest).astype(form.value), [a])
+    fraction = x - np.floor(x)
+    expected = settled(form, np.where(fraction > below_one, below_one, fraction).astype(form.value), [a])
     assert np.array_equal(evaluate(f"v_fract_{name} {{d}}, {{0}}", a, result=form.word), expected)
 
 
@@ -220,11 +220,11 @@ def test_mantissa_and_exponent(name: str, count: int) -> None:
     a = np.arange(65536).astype(np.uint16) if name == "f16" else awkward(form, count, 1)
     x = a.view(form.value)
     mantissa, exponent = np.frexp(x)
-    got = evaluate(f"v_frexp_mant_{name} {{d}}, {{0}}", a, result=form.word)
-    assert np.array_equal(got, settled(form, np.where(np.isinf(x), x, mantissa).astype(form.value), [a]))
+    actual = evaluate(f"v_frexp_mant_{name} {{d}}, {{0}}", a, result=form.word)
+    assert np.array_equal(actual, settled(form, np.where(np.isinf(x), x, mantissa).astype(form.value), [a]))
     kind, integer = ("i16", np.int16) if name == "f16" else ("i32", np.int32)
-    got = evaluate(f"v_frexp_exp_{kind}_{name} {{d}}, {{0}}", a, result=integer)
-    assert np.array_equal(got, np.where(np.isfinite(x) & (x != 0), exponent, 0).astype(integer))
+    actual = evaluate(f"v_frexp_exp_{kind}_{name} {{d}}, {{0}}", a, result=integer)
+    assert np.array_equal(actual, np.where(np.isfinite(x) & (x != 0), exponent, 0).astype(integer))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -237,14 +237,14 @@ def test_scaling(name: str, rounding: int) -> None:
     by = np.where(
         np.arange(len(a)) % 9, rng.integers(-2 * span, 2 * span, len(a)), rng.integers(-(1 << 15), 1 << 15, len(a))
     )
-    got = evaluate(
+    actual = evaluate(
         f"v_ldexp_{name} {{d}}, {{0}}, {{1}}",
         a,
         by.astype(np.int16 if name == "f16" else np.int32),
         result=form.word,
         setting=mode(single=rounding, double=rounding),
     )
-    for code, n, g in zip(a.tolist(), by.tolist(), got.tolist(), strict=True):
+    for code, n, g in zip(a.tolist(), by.tolist(), actual.tolist(), strict=True):
         if form.is_finite(code):
             m, e = form.exact(code)
             bounded = min(max(n, -6000), 6000)
@@ -271,12 +271,12 @@ def test_product_and_sum_of_halves_that_round_twice() -> None:
     x, y, z = (flush(v.view(np.float16)) for v in (a, b, c))
     sums = flush(flush(x * y) + z)
     old = 0x55550000
-    got = evaluate("v_mad_f16 {d}, {0}, {1}, {2}", a, b, c, old=old)
+    actual = evaluate("v_mad_f16 {d}, {0}, {1}, {2}", a, b, c, old=old)
     legacy = evaluate("v_mad_legacy_f16 {d}, {0}, {1}, {2}", a, b, c, old=old)
     number = ~np.isnan(sums)
-    assert np.array_equal((got & 0xFFFF)[number], sums.view(np.uint16)[number])
-    assert (got >> 16 == 0x5555).all()
-    assert np.array_equal(legacy, got & 0xFFFF)
+    assert np.array_equal((actual & 0xFFFF)[number], sums.view(np.uint16)[number])
+    assert (actual >> 16 == 0x5555).all()
+    assert np.array_equal(legacy, actual & 0xFFFF)
     fused, legacy = (evaluate(f"v_fma_{n}f16 {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, old=old) for n in ("", "legacy_"))
     assert np.array_equal(legacy, fused & 0xFFFF)
 
@@ -296,5 +296,5 @@ def test_cube_maps(name: str) -> None:
     rng = np.random.default_rng(3)
     x, y, z = rng.standard_normal((3, 5_000)).astype(np.float32)
     on_z, on_y = (np.abs(z) >= np.abs(x)) & (np.abs(z) >= np.abs(y)), np.abs(y) >= np.abs(x)
-    got = evaluate(f"v_{name}_f32 {{d}}, {{0}}, {{1}}, {{2}}", x, y, z, result=np.float32)
-    assert np.array_equal(got, CUBE[name](x, y, z, on_z, on_y).astype(np.float32))
+    actual = evaluate(f"v_{name}_f32 {{d}}, {{0}}, {{1}}, {{2}}", x, y, z, result=np.float32)
+    assert np.array_equal(actual, CUBE[name](x, y, z, on_z, on_y).astype(np.float32))

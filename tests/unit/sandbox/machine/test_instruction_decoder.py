@@ -17,9 +17,9 @@ def float_bits(value: float) -> int:
 
 
 def test_registers_of_every_file_have_their_index() -> None:
-    one = fields("v_add_f32_e32 v3, s4, v5")
-    assert one.semantics == "add_f32"
-    assert [(o.kind, o.index, o.dwords) for o in (*one.results, *one.sources)] == [
+    decoded = fields("v_add_f32_e32 v3, s4, v5")
+    assert decoded.semantics == "add_f32"
+    assert [(o.kind, o.index, o.dwords) for o in (*decoded.results, *decoded.sources)] == [
         ("v", 3, 1),
         ("s", 4, 1),
         ("v", 5, 1),
@@ -50,14 +50,14 @@ def test_sources_stand_in_the_order_of_the_semantics() -> None:
 
 
 def test_a_comparison_that_writes_exec_has_it_as_second_result() -> None:
-    one = fields("v_cmpx_gt_u32_e32 vcc, s3, v0")
-    assert (one.semantics, [o.index for o in one.results]) == ("cmp_gt_u32", [VCC, EXEC])
+    decoded = fields("v_cmpx_gt_u32_e32 vcc, s3, v0")
+    assert (decoded.semantics, [o.index for o in decoded.results]) == ("cmp_gt_u32", [VCC, EXEC])
 
 
 def test_modifiers_stand_at_their_operands() -> None:
-    one = fields("v_fma_f32 v0, -v1, |v2|, -|s3| clamp mul:4")
-    assert [o.modifiers for o in one.sources] == [1, 2, 3]
-    assert (one.flags, one.output_modifier) == (Flag.CLAMP, 2)
+    decoded = fields("v_fma_f32 v0, -v1, |v2|, -|s3| clamp mul:4")
+    assert [o.modifiers for o in decoded.sources] == [1, 2, 3]
+    assert (decoded.flags, decoded.output_modifier) == (Flag.CLAMP, 2)
     packed = fields("v_pk_fma_f16 v0, v1, v2, v3 op_sel:[0,1,0] op_sel_hi:[1,0,1] neg_lo:[1,0,0] neg_hi:[0,0,1]")
     high, upper = Modifier.HIGH, Modifier.HIGH_OF_HIGH
     assert [o.modifiers for o in packed.sources] == [upper | Modifier.NEGATE, high, upper | Modifier.NEGATE_HIGH]
@@ -77,9 +77,9 @@ def test_modifiers_stand_at_their_operands() -> None:
 
 
 def test_dpp_and_sdwa_are_read_and_dpp_on_swapped_sources_says_so() -> None:
-    one = fields("v_mov_b32_dpp v0, v1 row_shr:3 row_mask:0xa bank_mask:0x5 bound_ctrl:0")
-    assert (one.control, one.row_mask, one.bank_mask) == (0x113, 10, 5)
-    assert one.flags == Flag.DPP | Flag.BOUND_CONTROL
+    decoded = fields("v_mov_b32_dpp v0, v1 row_shr:3 row_mask:0xa bank_mask:0x5 bound_ctrl:0")
+    assert (decoded.control, decoded.row_mask, decoded.bank_mask) == (0x113, 10, 5)
+    assert decoded.flags == Flag.DPP | Flag.BOUND_CONTROL
     assert fields("v_subrev_f32_dpp v0, v1, v2 row_mirror row_mask:0xf bank_mask:0xf").flags == (
         Flag.DPP | Flag.DPP_ON_SECOND
     )
@@ -118,8 +118,8 @@ def test_memory_has_address_data_base_and_offset_in_their_places() -> None:
 
 
 def test_atomics_return_where_they_say_so() -> None:
-    quiet, told = fields("global_atomic_add v0, v1, s[0:1]"), fields("global_atomic_add v5, v0, v1, s[0:1] sc0")
-    assert (quiet.results, [o.index for o in told.results]) == ((), [5])
+    quiet, returning = fields("global_atomic_add v0, v1, s[0:1]"), fields("global_atomic_add v5, v0, v1, s[0:1] sc0")
+    assert (quiet.results, [o.index for o in returning.results]) == ((), [5])
     swapped = fields("buffer_atomic_cmpswap v[0:1], v2, s[0:3], 0 offen sc0")
     assert [(o.index, o.dwords) for o in swapped.results] == [(0, 1)]
     local = fields("ds_add_rtn_u32 v0, v1, v2")
@@ -148,7 +148,7 @@ def test_control_instructions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "expected"),
     [
         ("v_frobnicate_f32 v0, v1", "v_frobnicate_f32"),
         ("image_load v0, v1, s[0:7]", "image_load"),
@@ -179,10 +179,10 @@ def test_control_instructions() -> None:
         ("v_add_f32 v0, v1, v" + "2" * 5000, "v_add_f32"),
     ],
 )
-def test_what_is_unknown_is_refused_by_name(text: str, named: str) -> None:
+def test_what_is_unknown_is_refused_by_name(text: str, expected: str) -> None:
     with pytest.raises(UnreadableListing) as refused:
         decode_instruction(text)
-    assert named in refused.value.name
+    assert expected in refused.value.name
 
 
 def test_floats_are_extended_as_the_instruction_reads_them() -> None:

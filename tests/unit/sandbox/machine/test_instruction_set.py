@@ -29,7 +29,7 @@ WORDS = {
 NUMBERS = {"simm16": "5", "uimm16": "5", "soffset": "0x10", "saddr": "off"}
 
 
-def word(spec: OperandSpec, place: int, row: TableRow) -> str:
+def word(spec: OperandSpec, position: int, row: TableRow) -> str:
     """An operand that the table allows."""
     if spec.role in WORDS:
         return WORDS[spec.role]
@@ -42,14 +42,14 @@ def word(spec: OperandSpec, place: int, row: TableRow) -> str:
     if spec.files[0] == "s" and row.group == "valu" and spec.name == "b64":
         return "vcc"
     count = spec.type.dwords
-    first = (place + 1) * (8 if count <= 4 else 16 if spec.files[0] == "s" else 32)
+    first = (position + 1) * (8 if count <= 4 else 16 if spec.files[0] == "s" else 32)
     return f"{spec.files[0]}{first}" if count == 1 else f"{spec.files[0]}[{first}:{first + count - 1}]"
 
 
 def instance(row: TableRow) -> str:
     """One text of this instruction."""
     specs = [s for s in row.operands if not s.is_optional or row.name.startswith("buffer_load")]
-    words = ", ".join(word(spec, place, row) for place, spec in enumerate(specs))
+    words = ", ".join(word(spec, position, row) for position, spec in enumerate(specs))
     return f"{row.name} {words}{' gds' if row.name.startswith('ds_gws') else ''}".strip()
 
 
@@ -78,12 +78,14 @@ def test_one_semantics_has_one_shape() -> None:
         sources = {s.index: s.type.dwords for s in row.operands if s.is_source and not s.is_optional}
         sources |= {int(left[1:]): -1 for left, _ in row.tied if left[0] == "s"}
         shapes.setdefault(row.semantics, set()).add(tuple(sorted(sources)))
-    assert {name: found for name, found in shapes.items() if len(found) > 1 and name != "refused"} == {}
+    assert {
+        name: shapes_of_name for name, shapes_of_name in shapes.items() if len(shapes_of_name) > 1 and name != "refused"
+    } == {}
 
 
 def test_every_row_has_a_function_and_no_function_is_without_a_row() -> None:
-    said = subprocess.run([executor(toolchain(), FOLDER), "semantics"], check=True, capture_output=True, text=True)
-    assert set(said.stdout.split()) == {row.semantics for row in TABLE.values()}
+    completed = subprocess.run([executor(toolchain(), FOLDER), "semantics"], check=True, capture_output=True, text=True)
+    assert set(completed.stdout.split()) == {row.semantics for row in TABLE.values()}
 
 
 @pytest.mark.parametrize(
@@ -115,8 +117,8 @@ def test_what_instructions_read_and_write_beside_their_operands(name: str, reads
 
 def test_suffixes_are_encodings_of_one_row() -> None:
     for suffix in ("", "_e32", "_e64", "_dpp", "_sdwa"):
-        found = find_row(f"v_add_f32{suffix}")
-        assert found == (TABLE["v_add_f32"], suffix)
+        row = find_row(f"v_add_f32{suffix}")
+        assert row == (TABLE["v_add_f32"], suffix)
     assert find_row("v_add_f32_e96") is None
     assert find_row("v_accvgpr_write") == (TABLE["v_accvgpr_write_b32"], "")
 
@@ -137,5 +139,5 @@ def test_every_row_exists_for_llvm(tmp_path: Path) -> None:
     (tmp_path / "all.s").write_text(f"target:\n{text}\n", encoding="utf-8")
     compiler = toolchain()
     argv = compiler.command("clang", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx942", "-c", "all.s", "-o", "all.o")
-    done = run(argv, cwd=tmp_path, env=compiler.environment(), timeout_s=60, limits=ProcessLimits(cpu_s=60))
-    assert done.returncode == 0, done.stderr
+    completed = run(argv, cwd=tmp_path, env=compiler.environment(), timeout_s=60, limits=ProcessLimits(cpu_s=60))
+    assert completed.returncode == 0, completed.stderr

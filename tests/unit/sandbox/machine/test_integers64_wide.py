@@ -75,14 +75,14 @@ def check(text: str, states: int) -> None:
     count = 4 if "[10:13]" in text else 2
     after = step(text, before, list(range(10, 10 + count)), [VCC, VCC + 1])
     sources = []
-    for place, width in enumerate(widths):
+    for index, width in enumerate(widths):
         if width:
-            parts = [words[2 * place + d].astype(object) << 32 * d for d in range(width)]
+            parts = [words[2 * index + d].astype(object) << 32 * d for d in range(width)]
             sources.append(sum(parts))
     top = (1 << 32 * count) - 1
-    wanted = [f(*x) & top for x in zip(*sources, strict=True)]
-    got = np.array(sum(after.vectors[10 + d].ravel().astype(object) << 32 * d for d in range(count)), object)
-    assert got.tolist() == wanted
+    expected = [f(*x) & top for x in zip(*sources, strict=True)]
+    actual = np.array(sum(after.vectors[10 + d].ravel().astype(object) << 32 * d for d in range(count)), object)
+    assert actual.tolist() == expected
 
 
 @pytest.mark.parametrize("text", WIDE)

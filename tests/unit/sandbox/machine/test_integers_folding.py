@@ -68,9 +68,15 @@ def folded() -> dict[str, list[int]]:
         "clang", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx942", "-O2", "-nogpulib", "-emit-llvm", "-S"
     )
     source = "\n".join([head, *lines, "}"])
-    done = subprocess.run([*argv, "-x", "c", "-", "-o", "-"], input=source, capture_output=True, text=True, check=True,
-                          env=tools.environment())  # fmt: skip
-    stored = re.findall(r"store volatile i32 (-?\d+), ptr addrspace\(1\)", done.stdout)
+    completed = subprocess.run(
+        [*argv, "-x", "c", "-", "-o", "-"],
+        input=source,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=tools.environment(),
+    )
+    stored = re.findall(r"store volatile i32 (-?\d+), ptr addrspace\(1\)", completed.stdout)
     values = np.array(stored, np.int64).astype(np.uint32).reshape(len(CASES), LANES)
     return dict(zip(CASES, values.tolist(), strict=True))
 

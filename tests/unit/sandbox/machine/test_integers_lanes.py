@@ -231,9 +231,9 @@ def test_all_pairs_of_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["v_add_u16", "v_sub_u16", "v_mul_lo_u16", "v_min_i16", "v_max_u16"])
 def test_every_half_with_awkward_ones(name: str) -> None:
-    every = np.arange(65536, dtype=np.uint32)
+    all_halves = np.arange(65536, dtype=np.uint32)
     first, second = (
-        x.reshape(-1, 64) for x in np.broadcast_arrays(every, np.array([[0], [1], [0x7FFF], [0x8000], [0xFFFF]]))
+        x.reshape(-1, 64) for x in np.broadcast_arrays(all_halves, np.array([[0], [1], [0x7FFF], [0x8000], [0xFFFF]]))
     )
     first, second = first.astype(np.uint32), second.astype(np.uint32)
     result = step(f"{name} v9, v0, v1", Registers({0: first, 1: second}), [9]).vectors[9]

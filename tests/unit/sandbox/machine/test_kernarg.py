@@ -31,7 +31,7 @@ def launch(*args: Any, lds: int = 0) -> ResolvedLaunch:
 
 def test_explicit_arguments_lie_where_the_metadata_says() -> None:
     layout = layout_of(entry(pointer(0), value(8, 4), value(16, 8), value(24, 2), value(26, 1), pointer(32)))
-    given = (
+    arguments = (
         BufferArg("x", 16),
         ScalarArg("i32", -2),
         ScalarArg("f64", 0.1),
@@ -39,7 +39,7 @@ def test_explicit_arguments_lie_where_the_metadata_says() -> None:
         ScalarArg("i8", -1),
         NullArg(),
     )
-    data = pack(layout, launch(*given), {"x": X})
+    data = pack(layout, launch(*arguments), {"x": X})
     assert len(data) == 64
     assert data[:12] == struct.pack("<Qi", X + 16, -2)
     assert data[16:27] == struct.pack("<dHb", 0.1, 0x3F80, -1)
@@ -75,7 +75,7 @@ def test_scratch_pointers_of_a_compiler_are_null_and_no_launch_passes_them() -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "expected"),
     [
         ((), "passes 0 arguments to k, but the kernel takes 2"),
         ((ScalarArg("i32", 1), ScalarArg("i32", 1)), "argument 1 of k: .* takes a pointer"),
@@ -84,9 +84,11 @@ def test_scratch_pointers_of_a_compiler_are_null_and_no_launch_passes_them() -> 
         ((BufferArg("x"), StructArg((), 8)), "argument 2 of k: the plan passes a struct of 8 bytes"),
     ],
 )
-def test_arguments_that_do_not_fit_are_refused_in_a_sentence_with_the_line(given: tuple[Any, ...], said: str) -> None:
-    with pytest.raises(PlanError, match=said) as caught:
-        pack(layout_of(entry(pointer(0), value(8, 4))), launch(*given), {"x": X})
+def test_arguments_that_do_not_fit_are_refused_in_a_sentence_with_the_line(
+    arguments: tuple[Any, ...], expected: str
+) -> None:
+    with pytest.raises(PlanError, match=expected) as caught:
+        pack(layout_of(entry(pointer(0), value(8, 4))), launch(*arguments), {"x": X})
     assert caught.value.line == 4
 
 
@@ -98,7 +100,7 @@ def test_a_block_that_its_hidden_argument_cannot_hold_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    ("broken", "expected"),
     [
         ({**entry(), ".kernarg_segment_size": -1}, "needs .kernarg_segment_size"),
         ({**entry(), ".kernarg_segment_size": 1 << 40}, "needs .kernarg_segment_size"),
@@ -111,6 +113,6 @@ def test_a_block_that_its_hidden_argument_cannot_hold_is_refused() -> None:
         (entry(value(0, 4, "global_buffer")), "a pointer of 4 bytes"),
     ],
 )
-def test_metadata_that_contradicts_itself_is_refused(broken: dict[str, Any], said: str) -> None:
-    with pytest.raises(PlanError, match=said):
+def test_metadata_that_contradicts_itself_is_refused(broken: dict[str, Any], expected: str) -> None:
+    with pytest.raises(PlanError, match=expected):
         layout_of(broken)

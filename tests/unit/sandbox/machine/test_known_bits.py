@@ -24,11 +24,18 @@ ROWS = {
 
 def undefined_scalars(rng: np.random.Generator, count: int) -> np.ndarray:
     """Which bits are defined: all, all but one, those above or below a bit, or any."""
-    one = np.uint32(1) << rng.integers(0, 32, count).astype(np.uint32)
+    single_bit = np.uint32(1) << rng.integers(0, 32, count).astype(np.uint32)
     any_ = rng.integers(0, 1 << 32, count, np.uint64).astype(np.uint32)
     return np.choose(
         rng.integers(0, 6, count),
-        [np.full(count, WORD, np.uint32), ~one, one - np.uint32(1), ~(one - np.uint32(1)), any_, any_ | ~one],
+        [
+            np.full(count, WORD, np.uint32),
+            ~single_bit,
+            single_bit - np.uint32(1),
+            ~(single_bit - np.uint32(1)),
+            any_,
+            any_ | ~single_bit,
+        ],
     )
 
 
@@ -38,8 +45,8 @@ def start(text: InstructionText, seed: int) -> Registers:
     words = awkward_words(STATES * 64 * count, 1, seed)[0]
     rng.shuffle(words)
     vectors = dict(zip(text.vectors_read, words.reshape(count, STATES, 64), strict=False))
-    whole = rng.random((count, STATES, 4, 64)) < rng.choice([0.5, 0.8, 1.0], (count, STATES, 4, 1))
-    masks = (whole.astype(np.uint64) << np.arange(64, dtype=np.uint64)).sum(axis=-1, dtype=np.uint64)
+    is_whole = rng.random((count, STATES, 4, 64)) < rng.choice([0.5, 0.8, 1.0], (count, STATES, 4, 1))
+    masks = (is_whole.astype(np.uint64) << np.arange(64, dtype=np.uint64)).sum(axis=-1, dtype=np.uint64)
     scalars = {i: awkward_words(STATES, 1, seed + i)[0] for i in text.scalars_read}
     for values in scalars.values():
         rng.shuffle(values)
@@ -81,12 +88,12 @@ def with_results(text: InstructionText, before: Registers) -> Registers:
 def test_defined_bits_do_not_depend_on_undefined_ones(name: str) -> None:
     text = ROWS[name]
     before = start(text, seed=len(name))
-    written = (text.vectors_written, text.scalars_written)
-    after = step(text.text, with_results(text, before), *written)
-    other = step(text.text, with_results(text, other_ways(before)), *written)
+    registers_written = (text.vectors_written, text.scalars_written)
+    after = step(text.text, with_results(text, before), *registers_written)
+    other = step(text.text, with_results(text, other_ways(before)), *registers_written)
     for i in text.vectors_written:
-        known = expanded(after.vectors_defined[i])
-        changed = (other.vectors[i].reshape(WAYS, STATES, 64) ^ after.vectors[i]) & known
+        defined_bits = expanded(after.vectors_defined[i])
+        changed = (other.vectors[i].reshape(WAYS, STATES, 64) ^ after.vectors[i]) & defined_bits
         assert not changed.any(), np.argwhere(changed)[0]
     for i in text.scalars_written:
         changed = (other.scalars[i].reshape(WAYS, STATES) ^ after.scalars[i]) & after.scalars_defined[i]
@@ -97,15 +104,15 @@ def test_defined_bits_do_not_depend_on_undefined_ones(name: str) -> None:
 def test_what_is_defined_makes_defined_results(name: str) -> None:
     text = ROWS[name]
     before = start(text, seed=len(name))
-    whole = with_results(text, Registers(before.vectors, before.scalars))
-    after = step(text.text, whole, text.vectors_written, text.scalars_written)
+    registers = with_results(text, Registers(before.vectors, before.scalars))
+    after = step(text.text, registers, text.vectors_written, text.scalars_written)
     assert all((after.vectors_defined[i] == ALL_LANES).all() for i in text.vectors_written)
     ties = name in ("s_max_i32", "s_max_u32")
     assert all((after.scalars_defined[i] == WORD).all() for i in text.scalars_written if not (ties and i == SCC))
     assert not after.reports.any()
 
 
-def one(text: str, values: list[int], defined: list[int]) -> tuple[int, int]:
+def step_one_lane(text: str, values: list[int], defined: list[int]) -> tuple[int, int]:
     """v9, and which of its bytes are defined (as 255 each), of one lane like all others."""
     vectors = {i: np.full((1, 64), v, np.uint32) for i, v in enumerate(values)}
     masks = {
@@ -142,9 +149,9 @@ PRECISE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values", "defined", "wanted"), PRECISE)
-def test_bytes_that_stay_defined(text: str, values: list[int], defined: list[int], wanted: int) -> None:
-    assert hex(one(text, values, defined)[1]) == hex(wanted)
+@pytest.mark.parametrize(("text", "values", "defined", "expected"), PRECISE)
+def test_bytes_that_stay_defined(text: str, values: list[int], defined: list[int], expected: int) -> None:
+    assert hex(step_one_lane(text, values, defined)[1]) == hex(expected)
 
 
 def test_the_low_half_of_a_wide_sum_does_not_need_the_high_one() -> None:
@@ -159,11 +166,11 @@ def test_the_low_half_of_a_wide_sum_does_not_need_the_high_one() -> None:
         assert (after.vectors_defined[8] == ALL_LANES).all()
 
 
-@pytest.mark.parametrize(("text", "defined", "wanted"), [
+@pytest.mark.parametrize(("text", "defined", "expected"), [
     ("s_and_b32 s9, s4, 0xff", 0xFFFFFF0F, 0xFFFFFF0F), ("s_or_b32 s9, s4, 0xff", 0xFF, 0xFF),
     ("s_add_u32 s9, s4, 1", 0xFFFF7FFF, 0x7FFF), ("s_lshl_b32 s9, s4, 4", 0xF000000F, 0xFF),
     ("s_bfe_u32 s9, s4, 0x40004", 0xF0, 0xFFFFFFFF), ("s_mul_i32 s9, s4, 3", 0xFFFEFFFF, 0xFFFF),
 ])  # fmt: skip
-def test_bits_of_scalars_that_stay_defined(text: str, defined: int, wanted: int) -> None:
+def test_bits_of_scalars_that_stay_defined(text: str, defined: int, expected: int) -> None:
     before = Registers({}, {4: np.array([5], np.uint32)}, {}, {4: np.array([defined], np.uint32)})
-    assert hex(step(text, before, [], [9]).scalars_defined[9][0]) == hex(wanted)
+    assert hex(step(text, before, [], [9]).scalars_defined[9][0]) == hex(expected)

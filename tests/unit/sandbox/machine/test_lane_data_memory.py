@@ -29,8 +29,8 @@ class Case:
 
     rng: np.random.Generator
     memory: Array  # (states, spaces * MEMORY_BYTES)
-    known: Array  # the same, 1 where it is defined
-    places: Array  # (states, 64)
+    defined: Array  # the same, 1 where it is defined
+    offsets: Array  # (states, 64)
     reach: Array  # (states, 64): bytes from there to the end of the buffer's range
     data: Array  # (states, 64, 8) of uint32: v8 to v15
     old: Array  # (states, 64, 4): v16 to v19
@@ -67,25 +67,25 @@ def case_of(name: str, seed: int, states: int) -> Case:
     kind = 2 if is_packed else size
     spaces = SPACE_OF[row.group]
     memory = words(rng, (states, len(spaces) * MEMORY_BYTES // 4), is_float, kind).view(np.uint8)
-    known = np.ones_like(memory)
+    defined = np.ones_like(memory)
     if not operation:
-        known = (rng.random(memory.shape) < rng.choice([0.97, 1.0], (states, 1))).astype(np.uint8)
+        defined = (rng.random(memory.shape) < rng.choice([0.97, 1.0], (states, 1))).astype(np.uint8)
     space = rng.choice(spaces, (states, 64))
     wide = np.where(rng.random((states, 1)) < 0.7, MEMORY_BYTES, 256)  # few places: many lanes at one
     inside = rng.integers(0, (wide - size) // aligned + 1, (states, 64)) * aligned
-    own = rng.integers(0, (SCRATCH - size) // aligned + 1, (states, 64)) * aligned + np.arange(64) * SCRATCH
+    private = rng.integers(0, (SCRATCH - size) // aligned + 1, (states, 64)) * aligned + np.arange(64) * SCRATCH
     if (access := move(name)) and not access.is_load:  # lanes that store to one place are a race
-        inside = own[:, rng.permutation(64)]
-    places = np.where(space == 2, own, inside) + (space - spaces[0]) * MEMORY_BYTES
+        inside = private[:, rng.permutation(64)]
+    offsets = np.where(space == 2, private, inside) + (space - spaces[0]) * MEMORY_BYTES
     lanes = rng.random((states, 64)) < rng.choice([0.4, 1.0], (states, 1))
     data = words(rng, (states, 64, 8), is_float, kind)
     old = rng.integers(0, 1 << 32, (states, 64, 4), np.uint64).astype(np.uint32)
-    return Case(rng, memory, known, places, np.full(places.shape, 64), data, old, lanes)
+    return Case(rng, memory, defined, offsets, np.full(offsets.shape, 64), data, old, lanes)
 
 
 def address_of(name: str, case: Case) -> Address:
     group, rng, states = ROWS[name].group, case.rng, len(case.memory)
-    space, low = case.places // MEMORY_BYTES + SPACE_OF[group][0], case.places % MEMORY_BYTES
+    space, low = case.offsets // MEMORY_BYTES + SPACE_OF[group][0], case.offsets % MEMORY_BYTES
     if group == "lds":
         offset = int(rng.integers(0, 1 << 16))
         return Address("v2", "", f" offset:{offset}", {2: low - offset}, {})
@@ -96,9 +96,9 @@ def address_of(name: str, case: Case) -> Address:
     # Of generic addresses the aperture is told before the offset is added.
     offset = int(rng.integers(0, inside.min() + 1) if group == "flat" else rng.integers(-4096, 4096))
     if group == "flat" or rng.random() < 0.5:
-        whole = np.array([BUFFER, LDS_BASE, PRIVATE_BASE], np.int64)[space] + inside - offset
+        addresses = np.array([BUFFER, LDS_BASE, PRIVATE_BASE], np.int64)[space] + inside - offset
         behind = "" if group == "flat" else ", off"
-        return Address("v[2:3]", behind, f" offset:{offset}", {2: whole, 3: whole >> 32}, {})
+        return Address("v[2:3]", behind, f" offset:{offset}", {2: addresses, 3: addresses >> 32}, {})
     more = rng.integers(0, 1 << 20, states)
     base = BUFFER - offset - more
     return Address("v2", ", s[4:5]", f" offset:{offset}", {2: low + more[:, None]}, {4: base, 5: base >> 32})
@@ -106,7 +106,7 @@ def address_of(name: str, case: Case) -> Address:
 
 def buffer_address(case: Case) -> tuple[Address, Case]:
     """A raw buffer that ends before some of the lanes' places, or records of 64 bytes of which the last ones miss."""
-    rng, states, low = case.rng, len(case.memory), case.places
+    rng, states, low = case.rng, len(case.memory), case.offsets
     offset, scalar = int(rng.integers(0, 32)), rng.integers(0, 16, states)
     if rng.random() < 0.5:
         base, end = np.full(states, BUFFER - 48), rng.integers(200, MEMORY_BYTES, states)
@@ -123,7 +123,7 @@ def buffer_address(case: Case) -> tuple[Address, Case]:
     full = np.zeros(states, np.int64)
     scalars = {6: scalar, 8: base, 9: (base >> 32) | stride << 16, 10: records + full, 11: full + 0x27000}
     address = Address(wide, ", s[8:11], s6", f" {flags} offset:{offset}", vectors, scalars)
-    return address, Case(rng, case.memory, case.known, low, reach, case.data, case.old, case.lanes)
+    return address, Case(rng, case.memory, case.defined, low, reach, case.data, case.old, case.lanes)
 
 
 def register(first: int, count: int) -> str:
@@ -148,16 +148,16 @@ def execute(name: str, case: Case, address: Address, returns: bool) -> tuple[Arr
     scalars = {EXEC: exec_[:, 0], EXEC + 1: exec_[:, 1]}
     scalars |= {i: x.astype(np.int64).astype(np.uint32) for i, x in address.scalars.items()}
     spaces = [SPACES[space] for space in SPACE_OF[row.group]]
-    memory, known = (
-        dict(zip(spaces, np.split(x, len(spaces), axis=1), strict=True)) for x in (case.memory, case.known)
+    memory, defined_after = (
+        dict(zip(spaces, np.split(x, len(spaces), axis=1), strict=True)) for x in (case.memory, case.defined)
     )
     first = 8 if is_buffer and sources else 16
-    after = step(text, Registers(vectors, scalars, {}, {}, memory, known), range(first, first + 4))
+    after = step(text, Registers(vectors, scalars, {}, {}, memory, defined_after), range(first, first + 4))
     assert not after.reports.any(), text
-    got = np.stack([after.vectors[first + i] for i in range(4)], axis=-1)
+    actual = np.stack([after.vectors[first + i] for i in range(4)], axis=-1)
     defined = np.stack([expanded(after.vectors_defined[first + i]) for i in range(4)], axis=-1)
     parts = [np.concatenate([x[space] for space in spaces], axis=1) for x in (after.memory, after.memory_defined)]
-    return got, defined, parts[0], parts[1]
+    return actual, defined, parts[0], parts[1]
 
 
 def inside(case: Case, size: int) -> Array:
@@ -167,24 +167,24 @@ def inside(case: Case, size: int) -> Array:
 
 
 def check_move(name: str, access: Move, case: Case, address: Address) -> None:
-    got, defined, memory, known = execute(name, case, address, False)
+    actual, defined, memory, defined_after = execute(name, case, address, False)
     count, size = len(case.memory), access.size
     rows = np.arange(count)[:, None, None]
-    at = case.places[..., None] + np.arange(size)
+    bytes_moved = case.offsets[..., None] + np.arange(size)
     is_inside = inside(case, size)
     if not access.is_load:
-        wanted = case.memory.copy()
-        marks = case.known.copy()
+        expected = case.memory.copy()
+        marks = case.defined.copy()
         raw = access.stored(case.data.reshape(count * 64, 8)).reshape(count, 64, size)
         for lane in range(64):
-            taken = case.lanes[:, lane, None] & is_inside[:, lane]
-            each = (rows[:, 0], at[:, lane])
-            wanted[each] = np.where(taken, raw[:, lane], wanted[each])
-            marks[each] |= taken.astype(np.uint8)
-        assert (memory == wanted).all() and (known == marks).all()
+            is_moved = case.lanes[:, lane, None] & is_inside[:, lane]
+            rows_and_bytes = (rows[:, 0], bytes_moved[:, lane])
+            expected[rows_and_bytes] = np.where(is_moved, raw[:, lane], expected[rows_and_bytes])
+            marks[rows_and_bytes] |= is_moved.astype(np.uint8)
+        assert (memory == expected).all() and (defined_after == marks).all()
         return
-    raw = np.where(is_inside, case.memory[rows, at], 0).astype(np.uint8)
-    marked = np.where(is_inside, case.known[rows, at] * 255, 255).astype(np.uint8)
+    raw = np.where(is_inside, case.memory[rows, bytes_moved], 0).astype(np.uint8)
+    marked = np.where(is_inside, case.defined[rows, bytes_moved] * 255, 255).astype(np.uint8)
     old = case.old[..., 0].reshape(-1)
     loaded = access.loaded(raw.reshape(-1, size), old).reshape(count, 64, -1)
     bits = access.loaded(marked.reshape(-1, size), np.full_like(old, 0xFFFFFFFF)).reshape(count, 64, -1)
@@ -193,7 +193,7 @@ def check_move(name: str, access: Move, case: Case, address: Address) -> None:
         bits = bits | np.uint32(0xFF000000 if size == 1 and access.half == "_d16_hi" else 0)
         bits = bits | np.uint32(0 if access.half else 0xFFFFFFFF << 8 * size & 0xFFFFFFFF)
     lanes, width = case.lanes[..., None], loaded.shape[-1]
-    assert (got[..., :width] == np.where(lanes, loaded, case.old[..., :width])).all()
+    assert (actual[..., :width] == np.where(lanes, loaded, case.old[..., :width])).all()
     assert (defined[..., :width] == np.where(lanes, bits, np.uint32(0xFFFFFFFF))).all()
     assert (memory == case.memory).all()
 
@@ -203,7 +203,7 @@ def same(a: Array, b: Array) -> bool:
 
 
 def check_atomic(name: str, operation: Atomic, case: Case, address: Address, returns: bool) -> None:
-    got, _, memory, _ = execute(name, case, address, returns)
+    actual, _, memory, _ = execute(name, case, address, returns)
     count, size = len(case.memory), operation.type.itemsize
     width, row = size // 4, ROWS[name]
     view = case.memory.view(operation.type).copy()
@@ -216,27 +216,27 @@ def check_atomic(name: str, operation: Atomic, case: Case, address: Address, ret
     rows, is_inside = np.arange(count), np.asarray(inside(case, size).all(axis=-1))
     with np.errstate(over="ignore", invalid="ignore"):
         for lane in range(64):
-            at = np.where(is_inside[:, lane], case.places[:, lane] // size, 0)
-            now = view[rows, at]
-            taken = case.lanes[:, lane] & is_inside[:, lane]
+            words = np.where(is_inside[:, lane], case.offsets[:, lane] // size, 0)
+            now = view[rows, words]
+            is_moved = case.lanes[:, lane] & is_inside[:, lane]
             before[:, lane] = np.where(is_inside[:, lane], now, 0)
             new = operation.change(now, operands[0][:, lane], operands[1][:, lane]).astype(operation.type)
-            view[rows, at] = np.where(taken, new, now)
+            view[rows, words] = np.where(is_moved, new, now)
     assert same(memory.view(operation.type), view), name
     if returns:
         old = case.data if name.startswith("buffer") else case.old
-        held = np.ascontiguousarray(old[..., :width]).view(operation.type)[..., 0]
-        result = np.ascontiguousarray(got[..., :width]).view(operation.type)[..., 0]
+        old_values = np.ascontiguousarray(old[..., :width]).view(operation.type)[..., 0]
+        result = np.ascontiguousarray(actual[..., :width]).view(operation.type)[..., 0]
         assert same(result[case.lanes], before[case.lanes]), name
-        assert result[~case.lanes].tobytes() == held[~case.lanes].tobytes(), name
+        assert result[~case.lanes].tobytes() == old_values[~case.lanes].tobytes(), name
 
 
 def check(name: str, states: int, seed: int) -> None:
     operation, access = atomic(name), move(name)
-    for way in (0, 1):
-        case = case_of(name, 2 * seed + way, states)
+    for turn in (0, 1):
+        case = case_of(name, 2 * seed + turn, states)
         address, case = buffer_address(case) if name.startswith("buffer") else (address_of(name, case), case)
-        returns = "_rtn" in name if ROWS[name].group == "lds" else way == 1
+        returns = "_rtn" in name if ROWS[name].group == "lds" else turn == 1
         if operation:
             check_atomic(name, operation, case, address, returns)
         elif access:

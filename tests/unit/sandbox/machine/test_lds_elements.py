@@ -42,31 +42,31 @@ def check_two(name: str, states: int, seed: int) -> None:
     lanes, exec_ = lanes_of(rng, states)
     memory = rng.integers(0, 256, (states, MEMORY_BYTES), np.uint8)
     # A lane has eight places of its own, so that no lane stores where another does.
-    place = rng.permuted(np.tile(np.arange(64), (states, 1)), axis=1) * size
+    lane_offset = rng.permuted(np.tile(np.arange(64), (states, 1)), axis=1) * size
     offsets = [int(rng.integers(0, 8 if wide else 16)) if "st64" in name else 64 * k for k in rng.permutation(3)[:2]]
     if offsets[0] == offsets[1]:
         offsets[1] = offsets[0] ^ 1
     base = int(rng.integers(0, 1 << 16)) * 8
     data, old = random_words(rng, states, 64, 4), random_words(rng, states, 64, 4)
-    vectors = {2: (place - base).astype(np.uint32), 3: np.full((states, 64), base, np.uint32)}
+    vectors = {2: (lane_offset - base).astype(np.uint32), 3: np.full((states, 64), base, np.uint32)}
     vectors |= {8 + i: data[..., i] for i in range(4)} | {16 + i: old[..., i] for i in range(4)}
     first, second, result = ("v[8:9]", "v[10:11]", "v[16:19]") if wide else ("v8", "v10", "v[16:17]")
     words = [result] * ("write2" not in name) + ["v2"] + [first, second] * ("read2" not in name)
     text = f"v_add_u32 v2, v2, v3\n{name} {', '.join(words)} offset0:{offsets[0]} offset1:{offsets[1]}"
     after = run(text, vectors, exec_, {"lds": memory})
-    got = np.stack([after.vectors[16 + i] for i in range(4)], axis=-1)
-    wanted, registers, rows = memory.copy(), old.copy(), np.arange(states)[:, None, None]
+    actual = np.stack([after.vectors[16 + i] for i in range(4)], axis=-1)
+    expected, registers, rows = memory.copy(), old.copy(), np.arange(states)[:, None, None]
     dwords = size // 4
     for k, offset in enumerate(offsets):
-        at = (place + offset * stride)[..., None] + np.arange(size)
-        there = wanted[rows, at]
+        byte_offsets = (lane_offset + offset * stride)[..., None] + np.arange(size)
+        values = expected[rows, byte_offsets]
         if "write2" not in name:
-            registers[..., k * dwords : (k + 1) * dwords] = there.view("<u4")
+            registers[..., k * dwords : (k + 1) * dwords] = values.view("<u4")
         if "read2" not in name:
             new = np.ascontiguousarray(data[..., 2 * k : 2 * k + dwords]).view(np.uint8)
-            wanted[rows, at] = np.where(lanes[..., None], new, there)
-    assert (after.memory["lds"] == wanted).all(), text
-    assert (got == np.where(lanes[..., None], registers, old)).all(), text
+            expected[rows, byte_offsets] = np.where(lanes[..., None], new, values)
+    assert (after.memory["lds"] == expected).all(), text
+    assert (actual == np.where(lanes[..., None], registers, old)).all(), text
 
 
 @pytest.mark.parametrize("name", TWO)
@@ -90,15 +90,15 @@ def test_places_by_m0_and_lane(name: str) -> None:
     scalars[M0] = (start + 0xABC0000).astype(np.uint32)  # its lower half counts
     data = random_words(rng, STATES, 64)
     after = run(f"{name} v16 offset:128", {16: data}, scalars, {"lds": memory})
-    at = (start[:, None] + 128 + 4 * np.arange(64))[..., None] + np.arange(4)
+    byte_offsets = (start[:, None] + 128 + 4 * np.arange(64))[..., None] + np.arange(4)
     rows = np.arange(STATES)[:, None, None]
-    there = memory[rows, at].view("<u4")[..., 0]
+    values = memory[rows, byte_offsets].view("<u4")[..., 0]
     if "read" in name:
-        assert (after.vectors[16] == np.where(lanes, there, data)).all()
+        assert (after.vectors[16] == np.where(lanes, values, data)).all()
         return
-    wanted = memory.copy()
-    wanted[rows, at] = np.where(lanes, data, there)[..., None].view(np.uint8)
-    assert (after.memory["lds"] == wanted).all()
+    expected = memory.copy()
+    expected[rows, byte_offsets] = np.where(lanes, data, values)[..., None].view(np.uint8)
+    assert (after.memory["lds"] == expected).all()
 
 
 @pytest.mark.parametrize(("name", "sign"), [("ds_append", 1), ("ds_consume", -1)])
@@ -110,9 +110,9 @@ def test_the_lanes_are_counted_at_one_place(name: str, sign: int) -> None:
     old = random_words(rng, STATES, 64)
     after = run(f"{name} v16 offset:64", {16: old}, scalars | {M0: start.astype(np.uint32)}, {"lds": memory})
     words = memory.view("<u4").copy()
-    place = (np.arange(STATES), (start + 64) // 4)
-    before = words[place].copy()
-    words[place] += (sign * lanes.sum(axis=1)).astype(np.uint32)
+    counter = (np.arange(STATES), (start + 64) // 4)
+    before = words[counter].copy()
+    words[counter] += (sign * lanes.sum(axis=1)).astype(np.uint32)
     assert (after.memory["lds"].view("<u4") == words).all()
     assert (after.vectors[16] == np.where(lanes, before[:, None], old)).all()
     assert (expanded(after.vectors_defined[16]) == 0xFFFFFFFF).all()
@@ -134,11 +134,11 @@ def check_into_lds(name: str, space: str, address: str, first: Array, seed: int)
     kind = np.dtype(PIECES[name.rpartition("_")[2]])
     rows = np.arange(states)[:, None, None]
     pieces = memory[space][rows, first[..., None] + np.arange(kind.itemsize)].view(kind)[..., 0]
-    at = (start[:, None] + 16 + 4 * np.arange(64))[..., None] + np.arange(4)
-    wanted = memory["lds"].copy()
+    byte_offsets = (start[:, None] + 16 + 4 * np.arange(64))[..., None] + np.arange(4)
+    expected = memory["lds"].copy()
     new = pieces.astype(np.int64).astype(np.uint32)[..., None].view(np.uint8)
-    wanted[rows, at] = np.where(lanes[..., None], new, wanted[rows, at])
-    assert (after.memory["lds"] == wanted).all(), name
+    expected[rows, byte_offsets] = np.where(lanes[..., None], new, expected[rows, byte_offsets])
+    assert (after.memory["lds"] == expected).all(), name
 
 
 @pytest.mark.parametrize("name", TO_LDS)

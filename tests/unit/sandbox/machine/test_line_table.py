@@ -23,25 +23,27 @@ def play(operations: Iterable[Operation]) -> str:
     """What the table answers: whether a line is new, or how often it was counted."""
     script = "\n".join(f"{verb} {line}" for verb, line in operations).encode()
     program = interpreter_program(DRIVER, (), "-O1")
-    done = run([str(program)], cwd=COMPILED, env={}, limits=LIMITS, timeout_s=60.0, stdin=script, output_cap=1 << 20)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    completed = run(
+        [str(program)], cwd=COMPILED, env={}, limits=LIMITS, timeout_s=60.0, stdin=script, output_cap=1 << 20
+    )
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 def answers(operations: Iterable[Operation]) -> str:
     """The same of a dictionary."""
-    counts, said = dict[int, int](), ""
+    counts, digits = dict[int, int](), ""
     for verb, line in operations:
         if verb == "n":
-            said += str(int(line not in counts))
+            digits += str(int(line not in counts))
             counts.setdefault(line, 0)
         elif verb == "f":
-            said += str(counts.get(line, 0) % 10)
+            digits += str(counts.get(line, 0) % 10)
         elif verb == "c":
             counts[line] = counts.get(line, 0) + 1
         else:
             counts.clear()
-    return said
+    return digits
 
 
 @pytest.mark.parametrize("emptied", ["e", "g"])  # its memory is kept, or given back
@@ -57,5 +59,5 @@ def test_it_keeps_its_lines_while_it_grows_and_is_emptied_again_and_again(emptie
 
 def test_a_full_table_takes_every_further_line_for_new_and_still_knows_the_others() -> None:
     filled = [("n", line) for line in range(MOST)]
-    said = play([*filled, ("n", MOST), ("n", MOST), ("c", MOST), ("f", MOST), ("n", 5), ("c", 6), ("f", 6)])
-    assert said == "1" * MOST + "110" + "01"
+    digits = play([*filled, ("n", MOST), ("n", MOST), ("c", MOST), ("f", MOST), ("n", 5), ("c", 6), ("f", 6)])
+    assert digits == "1" * MOST + "110" + "01"

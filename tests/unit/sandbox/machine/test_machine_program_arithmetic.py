@@ -70,13 +70,13 @@ def listing() -> str:
 
 def body(name: str) -> list[str]:
     """The instructions of a function of the listing, without waits and the return."""
-    found = re.search(rf"^{name}:.*?\n(.*?)s_setpc_b64", listing(), re.DOTALL | re.MULTILINE)
-    assert found is not None
-    lines = [line.split(";")[0].strip() for line in found[1].split("\n")]
+    match = re.search(rf"^{name}:.*?\n(.*?)s_setpc_b64", listing(), re.DOTALL | re.MULTILINE)
+    assert match is not None
+    lines = [line.split(";")[0].strip() for line in match[1].split("\n")]
     return [line for line in lines if line and line[0] in "sv" and not line.startswith("s_waitcnt")]
 
 
-def called(name: str, *arguments: Array, result: Any) -> Array:
+def call_function(name: str, *arguments: Array, result: Any) -> Array:
     """The function's results, by the calling convention: arguments and result in vector registers from v0 on."""
     count, register, inputs = len(arguments[0]), 0, {}
     assert count % LANES == 0
@@ -86,9 +86,9 @@ def called(name: str, *arguments: Array, result: Any) -> Array:
             inputs[register] = (value, np.full_like(value, 0xFFFFFFFF))
             register += 1
     size = np.dtype(result).itemsize
-    found, reported = run(body(name), inputs, range(max(1, size // 4)))
+    results, reported = run(body(name), inputs, range(max(1, size // 4)))
     assert not reported.any()
-    bits = sum(values.ravel().astype(np.uint64) << np.uint64(32 * k) for k, (values, _) in enumerate(found))
+    bits = sum(values.ravel().astype(np.uint64) << np.uint64(32 * k) for k, (values, _) in enumerate(results))
     return np.asarray(bits).astype(f"u{size}").view(result)
 
 
@@ -103,8 +103,8 @@ FORMATS = {"f16": HALF, "f32": SINGLE, "f64": DOUBLE}
 def test_roots_and_quotients_are_rounded_right(name: str) -> None:
     form = FORMATS[name]
     x, y = values(form, 1), values(form, 2)
-    assert np.array_equal(called(f"root_{name}", x, result=form.value), np.sqrt(x), equal_nan=True)
-    assert np.array_equal(called(f"quotient_{name}", x, y, result=form.value), x / y, equal_nan=True)
+    assert np.array_equal(call_function(f"root_{name}", x, result=form.value), np.sqrt(x), equal_nan=True)
+    assert np.array_equal(call_function(f"quotient_{name}", x, y, result=form.value), x / y, equal_nan=True)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,12 @@ def test_functions_are_near_the_exact_ones(name: str, function: Callable[[Array]
     """A logarithm is a product with `v_log_f32`, which is one step off for half of the values: two in all."""
     x = values(SINGLE, 1)
     exact = function(x.astype(np.float64)).astype(np.float32)
-    got = called(name, x, result=np.float32)
-    assert np.array_equal(np.isnan(got), np.isnan(exact))
+    actual = call_function(name, x, result=np.float32)
+    assert np.array_equal(np.isnan(actual), np.isnan(exact))
     number = ~np.isnan(exact)
-    order = [np.where(v < 0, -(v & 0x7FFFFFFF), v) for v in (u.view(np.int32).astype(np.int64) for u in (got, exact))]
+    order = [
+        np.where(v < 0, -(v & 0x7FFFFFFF), v) for v in (u.view(np.int32).astype(np.int64) for u in (actual, exact))
+    ]
     assert np.abs(order[0] - order[1])[number].max() <= steps
 
 
@@ -125,15 +127,15 @@ def test_conversions_by_several_instructions() -> None:
     rng = np.random.default_rng(1)
     wide = rng.integers(0, 2**64, 40_000, np.uint64) >> rng.integers(0, 64, 40_000).astype(np.uint64)
     signed = wide.view(np.int64)
-    assert np.array_equal(called("wide_to_double", wide, result=np.float64), wide.astype(np.float64))
-    assert np.array_equal(called("wide_to_single", wide, result=np.float32), wide.astype(np.float32))
-    assert np.array_equal(called("signed_wide_to_single", signed, result=np.float32), signed.astype(np.float32))
+    assert np.array_equal(call_function("wide_to_double", wide, result=np.float64), wide.astype(np.float64))
+    assert np.array_equal(call_function("wide_to_single", wide, result=np.float32), wide.astype(np.float32))
+    assert np.array_equal(call_function("signed_wide_to_single", signed, result=np.float32), signed.astype(np.float32))
     double = values(DOUBLE, 1)
     inside = np.where(np.abs(double) < 2.0**62, double, 0.5)
-    assert np.array_equal(called("double_to_wide", inside, result=np.int64), inside.astype(np.int64))
+    assert np.array_equal(call_function("double_to_wide", inside, result=np.int64), inside.astype(np.int64))
     assert np.array_equal(
-        called("double_to_half", double, result=np.float16), double.astype(np.float16), equal_nan=True
+        call_function("double_to_half", double, result=np.float16), double.astype(np.float16), equal_nan=True
     )
     single = np.nan_to_num(values(SINGLE, 1), nan=1.5, posinf=np.inf, neginf=-np.inf)
     rounded = single.astype(ml_dtypes.bfloat16).view(np.uint16)
-    assert np.array_equal(called("single_to_bfloat", single, result=np.uint16), rounded)
+    assert np.array_equal(call_function("single_to_bfloat", single, result=np.uint16), rounded)

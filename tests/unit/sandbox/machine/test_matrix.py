@@ -36,17 +36,17 @@ Matrix = npt.NDArray[Any]
 def loaded(name: str, a: Matrix, b: Matrix, c: Matrix) -> Registers:
     """Registers that hold A [block, i, k], B [block, k, j] and C [block, i, j]."""
     registers = Registers()
-    for at, matrix, values in ((A_AT, "A", a), (B_AT, "B", b), (C_AT, "C", c)):
-        registers.put(at, in_lanes(name, matrix, values))
+    for register, matrix, values in ((A_AT, "A", a), (B_AT, "B", b), (C_AT, "C", c)):
+        registers.put(register, in_lanes(name, matrix, values))
     return registers
 
 
-def whole(name: str) -> Registers:
+def loaded_operands(name: str) -> Registers:
     return loaded(name, *(operand(name, m) for m in "ABC"))
 
 
-def result(name: str, registers: Registers, at: int = C_AT) -> Matrix:
-    return from_lanes(name, registers.get(at, dwords(name)[2]))
+def result(name: str, registers: Registers, register: int = C_AT) -> Matrix:
+    return from_lanes(name, registers.get(register, dwords(name)[2]))
 
 
 def expected(name: str) -> Matrix:
@@ -65,7 +65,7 @@ def test_all_46_are_there() -> None:
 @pytest.mark.parametrize("is_exact", [False, True], ids=["fast", "exact"])
 def test_layout_and_product(is_exact: bool, architecture: str) -> None:
     for base in (0, 256):  # v and a registers
-        steps = [Step(n, whole(n), d=d, is_exact=is_exact, base=base) for n in DENSE for d in (C_AT, D_AT)]
+        steps = [Step(n, loaded_operands(n), d=d, is_exact=is_exact, base=base) for n in DENSE for d in (C_AT, D_AT)]
         for step, after in zip(steps, run(steps, architecture), strict=True):
             assert after.findings[0] == 0
             assert np.array_equal(result(step.name, after, step.d), expected(step.name)), step.name
@@ -75,7 +75,7 @@ def test_layout_and_product(is_exact: bool, architecture: str) -> None:
 def test_one_block_of_a_serves_a_group_of_blocks(name: str) -> None:
     blocks = oracle()[name]["blocks"]
     steps = [
-        Step(name, whole(name), cbsz=cbsz, abid=abid)
+        Step(name, loaded_operands(name), cbsz=cbsz, abid=abid)
         for cbsz in range(blocks.bit_length())
         for abid in range(1 << cbsz)
     ]
@@ -87,21 +87,25 @@ def test_one_block_of_a_serves_a_group_of_blocks(name: str) -> None:
 
 @pytest.mark.parametrize("name", LANES)
 def test_lanes_of_b_are_broadcast_or_rotated(name: str) -> None:
-    lane, at, b = np.arange(64), positions(name, "B"), operand(name, "B")
+    lane, slots, b = np.arange(64), positions(name, "B"), operand(name, "B")
     moved = {0: lane, 1: lane % 32, 2: 32 + lane % 32, 3: (lane + 16) % 64}
     moved |= {4 + quarter: 16 * quarter + lane % 16 for quarter in range(4)}
-    after = run([Step(name, whole(name), blgp=blgp) for blgp in range(8)])
+    after = run([Step(name, loaded_operands(name), blgp=blgp) for blgp in range(8)])
     for blgp, source in moved.items():
-        there = np.zeros_like(b)
-        there[at[..., 2], at[..., 0], at[..., 1]] = b[at[source][..., 2], at[source][..., 0], at[source][..., 1]]
-        right = operand(name, "C") + product(operand(name, "A"), there)
+        permuted = np.zeros_like(b)
+        permuted[slots[..., 2], slots[..., 0], slots[..., 1]] = b[
+            slots[source][..., 2], slots[source][..., 0], slots[source][..., 1]
+        ]
+        right = operand(name, "C") + product(operand(name, "A"), permuted)
         assert np.array_equal(result(name, after[blgp]), right), blgp
 
 
 @pytest.mark.parametrize("name", DOUBLES)
 def test_double_precision_negates(name: str) -> None:
-    by_blgp = [Step(name, whole(name), blgp=bits) for bits in range(8)]
-    by_sources = [Step(name, whole(name), negated=(bits % 2 > 0, bits & 2 > 0, bits & 4 > 0)) for bits in range(8)]
+    by_blgp = [Step(name, loaded_operands(name), blgp=bits) for bits in range(8)]
+    by_sources = [
+        Step(name, loaded_operands(name), negated=(bits % 2 > 0, bits & 2 > 0, bits & 4 > 0)) for bits in range(8)
+    ]
     for bits, after in enumerate(run([*by_blgp, *by_sources])):
         sign = [-1 if bits >> i & 1 else 1 for i in range(3)]
         right = sign[2] * operand(name, "C") + sign[0] * sign[1] * product(operand(name, "A"), operand(name, "B"))
@@ -110,23 +114,23 @@ def test_double_precision_negates(name: str) -> None:
 
 @pytest.mark.parametrize("value", [0, 1, -4])
 def test_c_is_a_constant(value: int) -> None:
-    steps = [Step(n, whole(n), d=D_AT, constant=str(value) if "i32" in n else f"{value}.0") for n in DENSE]
+    steps = [Step(n, loaded_operands(n), d=D_AT, constant=str(value) if "i32" in n else f"{value}.0") for n in DENSE]
     for step, after in zip(steps, run(steps), strict=True):
         right = value + product(operand(step.name, "A"), operand(step.name, "B"))
         assert np.array_equal(result(step.name, after, D_AT), right), step.name
 
 
 def test_c_and_d_overlap() -> None:
-    steps = [Step(n, whole(n), d=C_AT + (1 if "f64" not in n else 2)) for n in DENSE]
+    steps = [Step(n, loaded_operands(n), d=C_AT + (1 if "f64" not in n else 2)) for n in DENSE]
     for step, after in zip(steps, run(steps), strict=True):
         assert np.array_equal(result(step.name, after, step.d), expected(step.name)), step.name
 
 
 def test_a_modifier_that_an_instruction_does_not_have_is_illegal() -> None:
-    steps = [Step(n, whole(n), cbsz=1) for n in DENSE if n not in BLOCKS]
-    steps += [Step(n, whole(n), abid=1) for n in DENSE if n not in BLOCKS]
-    steps += [Step(n, whole(n), blgp=1) for n in DENSE if n not in LANES + DOUBLES]
-    steps += [Step(n, whole(n), cbsz=oracle()[n]["blocks"].bit_length()) for n in BLOCKS]
+    steps = [Step(n, loaded_operands(n), cbsz=1) for n in DENSE if n not in BLOCKS]
+    steps += [Step(n, loaded_operands(n), abid=1) for n in DENSE if n not in BLOCKS]
+    steps += [Step(n, loaded_operands(n), blgp=1) for n in DENSE if n not in LANES + DOUBLES]
+    steps += [Step(n, loaded_operands(n), cbsz=oracle()[n]["blocks"].bit_length()) for n in BLOCKS]
     for step, after in zip(steps, run(steps), strict=True):
         assert after.findings == (1, ILLEGAL, ALL, 0), step.name
         assert np.array_equal(after.values, step.registers.values)
@@ -134,8 +138,8 @@ def test_a_modifier_that_an_instruction_does_not_have_is_illegal() -> None:
 
 def test_lanes_that_are_masked_off_are_a_finding_and_take_part() -> None:
     name, low = "v_mfma_f32_16x16x16_f16", (1 << 32) - 1
-    steps = [Step(name, whole(name), exec=low), Step(name, whole(name), exec=low, present=low),
-             Step(name, whole(name), exec=0)]  # fmt: skip
+    steps = [Step(name, loaded_operands(name), exec=low), Step(name, loaded_operands(name), exec=low, present=low),
+             Step(name, loaded_operands(name), exec=0)]  # fmt: skip
     masked, short, skipped = run(steps)
     assert masked.findings == short.findings == (1, DIVERGENT_COLLECTIVE, ALL ^ low, low)
     assert skipped.findings[0] == 0
@@ -177,9 +181,9 @@ def test_the_default_sums_bit_for_bit(architecture: str) -> None:
     compared = 0
     with np.errstate(all="ignore"):
         for step, after in zip(steps, run(steps, architecture), strict=True):
-            got, right = result(step.name, after), summed(step.name, *drawn(step.name))
-            assert np.array_equal(got, right, equal_nan=got.dtype.kind == "f"), step.name
-            compared += int(np.isfinite(got).sum())
+            actual, right = result(step.name, after), summed(step.name, *drawn(step.name))
+            assert np.array_equal(actual, right, equal_nan=actual.dtype.kind == "f"), step.name
+            compared += int(np.isfinite(actual).sum())
     assert compared > 5000
 
 
@@ -199,17 +203,19 @@ def test_every_code_of_16_bits(name: str) -> None:
     codes = np.arange(1 << 16, dtype=np.uint16).view(element(name, "A")).reshape(-1, *operand(name, "A").shape)
     wide = codes.astype(np.float32)
     m, k = codes.shape[2:]
-    one = np.zeros_like(operand(name, "B"))
-    one[:, np.arange(k), np.arange(k) % m] = 1
+    ones = np.zeros_like(operand(name, "B"))
+    ones[:, np.arange(k), np.arange(k) % m] = 1
     zero = np.zeros_like(operand(name, "C"))
-    after = run([Step(name, loaded(name, each, one, zero)) for each in codes])
+    after = run([Step(name, loaded(name, code_matrix, ones, zero)) for code_matrix in codes])
     with np.errstate(invalid="ignore"):
-        for each, registers in zip(wide, after, strict=True):
-            row_has_nan = ~np.isfinite(each).all(axis=2)  # times zero as well
-            got = result(name, registers)
-            right = np.stack([each[:, :, j::m].sum(axis=2) if j < k else zero[:, :, 0] for j in range(m)], axis=2)
-            assert np.array_equal(got[~row_has_nan], right[~row_has_nan].astype(np.float32))
-            assert np.isnan(got[row_has_nan]).sum() >= row_has_nan.sum() * (m - 1) * (k > 1)
+        for code_matrix, registers in zip(wide, after, strict=True):
+            row_has_nan = ~np.isfinite(code_matrix).all(axis=2)  # times zero as well
+            actual = result(name, registers)
+            right = np.stack(
+                [code_matrix[:, :, j::m].sum(axis=2) if j < k else zero[:, :, 0] for j in range(m)], axis=2
+            )
+            assert np.array_equal(actual[~row_has_nan], right[~row_has_nan].astype(np.float32))
+            assert np.isnan(actual[row_has_nan]).sum() >= row_has_nan.sum() * (m - 1) * (k > 1)
 
 
 @pytest.mark.parametrize("types", [("fp8", "fp8"), ("fp8", "bf8"), ("bf8", "fp8"), ("bf8", "bf8")])
@@ -217,18 +223,18 @@ def test_every_pair_of_codes_of_8_bits(types: tuple[str, str]) -> None:
     name = f"v_mfma_f32_32x32x16_{types[0]}_{types[1]}"
     a, b, c = (np.zeros_like(operand(name, m)) for m in "ABC")
     codes = [np.arange(256, dtype=np.uint8).view(NUMPY[t]) for t in types]
-    got = np.zeros((256, 256), np.float32)
-    steps, places = [], []
+    actual = np.zeros((256, 256), np.float32)
+    steps, pairs = [], []
     for i in range(0, 256, 32):
         for j in range(0, 256, 32):
             a, b = a.copy(), b.copy()
             a[0, :, 3], b[0, 3] = codes[0][i : i + 32], codes[1][j : j + 32]
             steps.append(Step(name, loaded(name, a, b, c)))
-            places.append((i, j))
-    for (i, j), after in zip(places, run(steps), strict=True):
-        got[i : i + 32, j : j + 32] = result(name, after)[0]
+            pairs.append((i, j))
+    for (i, j), after in zip(pairs, run(steps), strict=True):
+        actual[i : i + 32, j : j + 32] = result(name, after)[0]
     right = np.outer(codes[0].astype(np.float32), codes[1].astype(np.float32))
-    assert np.array_equal(got, right, equal_nan=True)
+    assert np.array_equal(actual, right, equal_nan=True)
 
 
 def test_sums_of_bytes_wrap_around() -> None:

@@ -43,8 +43,8 @@ def multiply(name: str, cases: list[Matrices], is_exact: bool = True) -> list[np
     steps = []
     for a, b, c, *_ in cases:
         registers = Registers()
-        for at, matrix, values in ((A_AT, "A", a), (B_AT, "B", b), (C_AT, "C", c)):
-            registers.put(at, in_lanes(name, matrix, values))
+        for register, matrix, values in ((A_AT, "A", a), (B_AT, "B", b), (C_AT, "C", c)):
+            registers.put(register, in_lanes(name, matrix, values))
         steps.append(Step(name, registers, is_exact=is_exact))
     return [from_lanes(name, after.get(C_AT, dwords(name)[2])) for after in run(steps)]
 
@@ -53,29 +53,29 @@ def bits(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.ascontiguousarray(values).view(WORDS[values.dtype.itemsize])
 
 
-def check(name: str, case: Matrices, got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
-    equal = bits(got) == bits(expected)
+def check(name: str, case: Matrices, actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    equal = bits(actual) == bits(expected)
     if types_of(name)[0] in ("f32", "f64"):
-        equal |= np.isnan(got) & np.isnan(expected)
+        equal |= np.isnan(actual) & np.isnan(expected)
     if types_of(name)[0] in ("fp8", "bf8"):
         equal |= ~np.isfinite(case[2])
-    at = np.argwhere(~equal)
-    assert at.size == 0, [(p, got[tuple(p)], expected[tuple(p)]) for p in at[:5].tolist()]
+    positions_wrong = np.argwhere(~equal)
+    assert positions_wrong.size == 0, [(p, actual[tuple(p)], expected[tuple(p)]) for p in positions_wrong[:5].tolist()]
 
 
 @pytest.mark.parametrize("name", FLOATS)
 def test_stored_outputs_of_the_model(name: str) -> None:
     cases = list(stored(name).values())
-    for case, got in zip(cases, multiply(name, cases), strict=True):
-        check(name, case, got, case[3])
+    for case, actual in zip(cases, multiply(name, cases), strict=True):
+        check(name, case, actual, case[3])
     assert sum(case[3].size for case in cases) > 250
 
 
 @pytest.mark.parametrize("name", [n for n in FLOATS if types_of(n)[0] in ("f32", "f64")])
 def test_f32_and_f64_are_exact_in_either_mode(name: str) -> None:
     cases = list(stored(name).values())
-    for case, got in zip(cases, multiply(name, cases, is_exact=False), strict=True):
-        check(name, case, got, case[3])
+    for case, actual in zip(cases, multiply(name, cases, is_exact=False), strict=True):
+        check(name, case, actual, case[3])
 
 
 def test_the_stored_cases_tell_the_modes_apart() -> None:
@@ -96,8 +96,8 @@ def test_an_accumulator_that_is_not_finite_is_kept() -> None:
     a, b = np.zeros_like(a), np.zeros_like(b)
     a[..., 0], b[:, 0] = 2.0**14, 2.0**14
     c = np.resize(np.array([np.inf, -np.inf, np.nan, 1], np.float32), (1, 16, 16))
-    (got,) = multiply(name, [(a, b, c)])
-    assert np.array_equal(got, np.where(np.isfinite(c), 2.0**28, c), equal_nan=True)
+    (actual,) = multiply(name, [(a, b, c)])
+    assert np.array_equal(actual, np.where(np.isfinite(c), 2.0**28, c), equal_nan=True)
 
 
 @pytest.mark.parametrize("kind", SETS)
@@ -117,10 +117,10 @@ def test_every_case_of_the_package(name: str, kind: str) -> None:
         return torch.from_numpy(words.copy()).view(torch_types[element])
 
     case = operands(name, kind)
-    (got,) = multiply(name, [case])
+    (actual,) = multiply(name, [case])
     by_package = sim.MFMA("CDNA3", name.removeprefix("v_mfma_"))
     types = (*types_of(name), "f64" if "f64" in name else "f32")
     expected = np.stack(
         [by_package(*(tensor(x[i], t) for x, t in zip(case, types, strict=True))).numpy() for i in range(len(case[0]))]
     )
-    check(name, case, got, expected)
+    check(name, case, actual, expected)

@@ -63,8 +63,8 @@ def test_the_twin_is_quiet(case: Litmus) -> None:
     assert play(case.twin) == ""
 
 
-@pytest.mark.parametrize(("count", "said"), [(63, "missing_wait"), (64, "")])
-def test_an_access_waits_while_its_counter_is_full(count: int, said: str) -> None:
+@pytest.mark.parametrize(("count", "expected"), [(63, "missing_wait"), (64, "")])
+def test_an_access_waits_while_its_counter_is_full(count: int, expected: str) -> None:
     loads = [f"0.0 load to=v{4 + i}" for i in range(count)]
     script = "\n".join(["region 0 filled", "launch 1", "0 begins waves=1", *loads, "0.0 use v4"]) + "\n"
-    assert play(script).partition(" ")[0] == said
+    assert play(script).partition(" ")[0] == expected

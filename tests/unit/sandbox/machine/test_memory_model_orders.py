@@ -57,7 +57,7 @@ class Orders:
         """The kinds of conflict that the access has with earlier ones."""
         self.issued[wave] += 1
         mine = Access(line, wave, touched, is_write, self.issued[wave])
-        kinds = {self._kind(each, mine) for each in self.accesses if self._is_unordered(each, mine)}
+        kinds = {self._kind(earlier, mine) for earlier in self.accesses if self._is_unordered(earlier, mine)}
         self.accesses.append(mine)
         return kinds
 
@@ -84,21 +84,21 @@ def _sequence(seed: int, waves: int, space: str) -> tuple[str, int, set[str]]:
     while len(lines) < 60:
         wave = draw.randrange(waves)
         if draw.random() < ordered:
-            for each in range(waves):
+            for number in range(waves):
                 left = draw.choice((0, 0, 0, 0, 0, 0, 1))
-                lines.append(f"0.{each} wait lgkm={left} vm={left}")
-                orders.wait(each, left)
+                lines.append(f"0.{number} wait lgkm={left} vm={left}")
+                orders.wait(number, left)
             lines.append("0 barrier")
             orders.barrier()
             continue
         size, step, first, move = draw.choice(SHAPES)
         count = draw.choice((64, 64, 64, 32, 1))
-        at = first + move * draw.randrange(4) * draw.choice((0, 1, 64))
+        address = first + move * draw.randrange(4) * draw.choice((0, 1, 64))
         verb = draw.choice(("store", "load", "load"))
         value += 1
         lanes = f" lanes=0-{count - 1}" if count > 1 else " lanes=0"
-        lines.append(f"0.{wave} {verb} {space} bytes={size} step={step} at={at}{lanes} value={value * 0x01010101}")
-        touched = frozenset(at + lane * step + byte for lane in range(count) for byte in range(size))
+        lines.append(f"0.{wave} {verb} {space} bytes={size} step={step} at={address}{lanes} value={value * 0x01010101}")
+        touched = frozenset(address + lane * step + byte for lane in range(count) for byte in range(size))
         if kinds := orders.access(len(lines), wave, touched, verb == "store"):
             return "\n".join(lines) + "\n", len(lines), kinds
     return "\n".join(lines) + "\n", 0, set()
@@ -107,7 +107,7 @@ def _sequence(seed: int, waves: int, space: str) -> tuple[str, int, set[str]]:
 @pytest.mark.parametrize("space", ["lds", "global"])
 @pytest.mark.parametrize("waves", [2, 4])
 def test_first_conflict(space: str, waves: int) -> None:
-    found = 0
+    conflicts = 0
     for seed in range(25):
         script, line, kinds = _sequence(seed, waves, space)
         for rules in ("rules", "rules lane_by_lane"):
@@ -115,10 +115,10 @@ def test_first_conflict(space: str, waves: int) -> None:
             if not line:
                 assert not words, (seed, rules, words)
                 continue
-            found += 1
+            conflicts += 1
             if waves > 2 and kinds == {"war"} and not words:
                 continue  # of more than two readers the model knows two
             assert words, (seed, rules, line, kinds)
             # a read before the first write is told as the reader's fault
             assert line in (int(words[1]), int(words[2])), (seed, rules, words)
-    assert found > 10, found
+    assert conflicts > 10, conflicts

@@ -96,19 +96,19 @@ def test_lanes_of_one_wave_that_wait_for_each_other_never_go_on() -> None:
 
 
 def test_a_lane_that_is_masked_off_is_not_read() -> None:
-    found = findings(READ_LANE.format(lane=40))
-    assert [(each.kind, each.line) for each in found] == [("divergent_collective", 6)]
+    reported = findings(READ_LANE.format(lane=40))
+    assert [(finding.kind, finding.line) for finding in reported] == [("divergent_collective", 6)]
     assert findings(READ_LANE.format(lane=4)) == ()
 
 
 @pytest.mark.parametrize("order", ["__threadfence_block()", "__builtin_amdgcn_s_waitcnt(0)"])
 def test_a_raw_barrier_hands_on_stores_that_were_fenced_or_waited_for(order: str) -> None:
-    assert [(each.kind, each.line) for each in findings(PASSED.format(order=""))] == [("undrained_barrier", 8)]
+    assert [(finding.kind, finding.line) for finding in findings(PASSED.format(order=""))] == [("undrained_barrier", 8)]
     assert findings(PASSED.format(order=order)) == ()
 
 
 def test_an_index_is_wrong_where_the_reference_is_asked_for() -> None:
-    assert [(each.kind, each.line) for each in findings(REFERRED.format(count=7))] == [("out_of_bounds", 9)]
+    assert [(finding.kind, finding.line) for finding in findings(REFERRED.format(count=7))] == [("out_of_bounds", 9)]
     assert findings(REFERRED.format(count=6)) == ()
 
 
@@ -119,8 +119,8 @@ __global__ void k(const float* x, float* y) {
     y[threadIdx.x] = calls + x[0];
     if (threadIdx.x == 0) calls = 0, atomicAdd(&calls, 1);
 }"""
-    (found,) = findings(source)
-    assert found.kind == "race" and "a variable of the file" in found.message and found.buffer is None
+    (finding,) = findings(source)
+    assert finding.kind == "race" and "a variable of the file" in finding.message and finding.buffer is None
     (relaxed,) = findings(TICKET.format(order="__ATOMIC_RELAXED"), grid=2)
     assert relaxed.kind == "race" and "does not wait for it" in relaxed.message
     assert findings(TICKET.format(order="__ATOMIC_ACQ_REL"), grid=2) == ()
@@ -140,18 +140,18 @@ __global__ {attribute} void k(const float* x, float* y) {{
     ["", '__attribute__((no_sanitize("array-bounds", "local-bounds")))', '[[clang::__no_sanitize__("undefined")]]'],
 )
 def test_no_word_of_the_source_turns_probes_off(attribute: str) -> None:
-    found = findings(PRIVATE.format(before="", attribute=attribute))
-    assert [(each.kind, each.line) for each in found] == [("out_of_bounds", 6)]
+    reported = findings(PRIVATE.format(before="", attribute=attribute))
+    assert [(finding.kind, finding.line) for finding in reported] == [("out_of_bounds", 6)]
 
 
 def test_a_source_that_fails_with_probes_only_asks_how_it_is_compiled() -> None:
-    (found,) = findings(
+    (finding,) = findings(
         PRIVATE.format(before="#if __has_feature(undefined_behavior_sanitizer)\n#error\n#endif", attribute="")
     )
-    assert found.kind == "compile_error" and "asks how it is compiled" in found.message
+    assert finding.kind == "compile_error" and "asks how it is compiled" in finding.message
 
 
 def test_a_trap_of_the_source_is_told_as_one() -> None:
     source = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[0]; if (x[1] > 0) __trap(); }"
-    (found,) = findings(source)
-    assert found.kind == "wrong_result" and "executed a trap" in found.message
+    (finding,) = findings(source)
+    assert finding.kind == "wrong_result" and "executed a trap" in finding.message

@@ -74,7 +74,7 @@ def test_constants_that_do_not_fit_are_refused(token: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "found"),
+    ("token", "expected"),
     [
         ("v255", ("v", 255, 1)),
         ("v[4:7]", ("v", 4, 4)),
@@ -89,8 +89,8 @@ def test_constants_that_do_not_fit_are_refused(token: str, kind: str) -> None:
         ("v", None),
     ],
 )
-def test_registers(token: str, found: tuple[str, int, int] | None) -> None:
-    assert register(token) == found
+def test_registers(token: str, expected: tuple[str, int, int] | None) -> None:
+    assert register(token) == expected
 
 
 @pytest.mark.parametrize("token", ["v256", "s102", "v[5:4]", "v[250:260]", "ttmp16", "[s2,s4]", "[s2,v3]"])

@@ -55,13 +55,13 @@ def test_dpp(control: str, exec_mask: int, bound: bool) -> None:
     moved = np.where(valid, a[:, source], 0)
     for row_mask, bank_mask in ((15, 15), (10, 15), (15, 6)):
         allowed = (row_mask >> (LANES // 16) & 1) & (bank_mask >> (LANES // 4 % 4) & 1) == 1
-        written = executed & allowed & (valid | bound)
+        is_written = executed & allowed & (valid | bound)
         text = f"v_add_u32_dpp v3, v1, v2 {control} row_mask:{row_mask:#x} bank_mask:{bank_mask:#x}"
         masks = [np.full(4, exec_mask >> 32 * k & ALL, np.uint32) for k in (0, 1)]
         inputs = {1: a, 2: b, 3: old, EXEC: masks[0], EXEC + 1: masks[1]}
         defined = {k: (x, np.full_like(x, ALL)) for k, x in inputs.items()}
-        ((got, _),), reported = run([text + (" bound_ctrl:1" if bound else "")], defined, [3])
-        assert np.array_equal(got, np.where(written, moved + b, old)), text
+        ((actual, _),), reported = run([text + (" bound_ctrl:1" if bound else "")], defined, [3])
+        assert np.array_equal(actual, np.where(is_written, moved + b, old)), text
         assert not reported.any(), "what the reader of a lane that EXEC masks off gets is certain"
 
 
@@ -69,25 +69,25 @@ def test_dpp_of_swapped_sources_is_on_the_first_of_the_text() -> None:
     a, b = (x.reshape(2, 64) for x in awkward_words(128, 2, 1))
     defined = {k: (x, np.full_like(x, ALL)) for k, x in ((1, a), (2, b))}
     text = "v_subrev_u32_dpp v3, v1, v2 row_mirror row_mask:0xf bank_mask:0xf"
-    ((got, _),), _ = run([text], defined, [3])
-    assert np.array_equal(got, b - a[:, CONTROLS["row_mirror"]])
+    ((actual, _),), _ = run([text], defined, [3])
+    assert np.array_equal(actual, b - a[:, CONTROLS["row_mirror"]])
 
 
 def test_dpp_of_floats_applies_modifiers_after_the_move() -> None:
     a, b = (awkward(SINGLE, 64, s).reshape(1, 64) for s in (1, 2))
     defined = {k: (x, np.full_like(x, ALL)) for k, x in ((1, a), (2, b))}
-    ((got, _),), _ = run(["v_max_f32_dpp v3, -|v1|, v2 row_ror:3 row_mask:0xf bank_mask:0xf"], defined, [3])
+    ((actual, _),), _ = run(["v_max_f32_dpp v3, -|v1|, v2 row_ror:3 row_mask:0xf bank_mask:0xf"], defined, [3])
     moved = a[0, ROW | (PLACE - 3) & 15] | np.uint32(0x80000000)
-    assert np.array_equal(got[0], evaluate("v_max_f32 {d}, {0}, {1}", moved, b[0]))
+    assert np.array_equal(actual[0], evaluate("v_max_f32 {d}, {0}, {1}", moved, b[0]))
 
 
 def test_dpp_of_doubles() -> None:
     words = [x.reshape(2, 64) for x in awkward_words(128, 2, 1)]
     defined = {k: (x, np.full_like(x, ALL)) for k, x in zip((2, 3), words, strict=True)}
     text = "v_mov_b64_dpp v[4:5], v[2:3] row_newbcast:7 row_mask:0xf bank_mask:0xf"
-    found, _ = run([text], defined, [4, 5])
-    for (got, _), x in zip(found, words, strict=True):
-        assert np.array_equal(got, x[:, ROW | 7])
+    after, _ = run([text], defined, [4, 5])
+    for (actual, _), x in zip(after, words, strict=True):
+        assert np.array_equal(actual, x[:, ROW | 7])
 
 
 SELECTS: dict[str, Callable[[Array, bool], Array]] = {
@@ -125,20 +125,19 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("selection", PLACES)
 @pytest.mark.parametrize("unused", ["PAD", "SEXT", "PRESERVE"])
-def test_sdwa_results(place: str, unused: str) -> None:
+def test_sdwa_results(selection: str, unused: str) -> None:
     a, b = awkward_words(2_000, 2, 1)
-    old, (first, bits) = 0xC3A5_7E81, PLACES[place]
-    text = (
-        f"v_add_u32_sdwa {{d}}, {{0}}, {{1}} dst_sel:{place} dst_unused:UNUSED_{unused} src0_sel:DWORD src1_sel:DWORD"
-    )
-    got = evaluate(text, a, b, old=old)
+    old, (first, bits) = 0xC3A5_7E81, PLACES[selection]
+    modifiers = f"dst_sel:{selection} dst_unused:UNUSED_{unused} src0_sel:DWORD src1_sel:DWORD"
+    text = f"v_add_u32_sdwa {{d}}, {{0}}, {{1}} {modifiers}"
+    actual = evaluate(text, a, b, old=old)
     part = (a + b).astype(np.int64) & ((1 << bits) - 1)
-    rest = old & ~(((1 << bits) - 1) << first) if unused == "PRESERVE" else 0
+    remainder = old & ~(((1 << bits) - 1) << first) if unused == "PRESERVE" else 0
     if unused == "SEXT":
         part = np.where(part >> (bits - 1), part - (1 << bits), part)
-    assert np.array_equal(got, ((part << first) | rest).astype(np.uint64).astype(np.uint32))
+    assert np.array_equal(actual, ((part << first) | remainder).astype(np.uint64).astype(np.uint32))
 
 
 def test_sdwa_of_halves() -> None:
@@ -154,8 +153,8 @@ def test_negation_and_absolute_value(name: str, form: Any) -> None:
     a, b = (awkward(form, 3_000, s) for s in (1, 2))
     sign, top = form.word(1 << (form.bits - 1)), form.word((1 << (form.bits - 1)) - 1)
     plain = f"v_mul_{name} {{d}}, {{0}}, {{1}}"
-    got = evaluate(f"v_mul_{name} {{d}}, -|{{0}}|, -{{1}}", a, b, result=form.word)
-    assert np.array_equal(got, evaluate(plain, (a & top) | sign, b ^ sign, result=form.word))
+    actual = evaluate(f"v_mul_{name} {{d}}, -|{{0}}|, -{{1}}", a, b, result=form.word)
+    assert np.array_equal(actual, evaluate(plain, (a & top) | sign, b ^ sign, result=form.word))
 
 
 @pytest.mark.parametrize(("name", "form"), [("f16", HALF), ("f32", SINGLE), ("f64", DOUBLE)])
@@ -165,11 +164,11 @@ def test_clamp(name: str, form: Any, dx10: int) -> None:
     a, b = (awkward(form, 5_000, s) for s in (1, 2))
     text = f"v_add_{name} {{d}}, {{0}}, {{1}}"
     sums = evaluate(text, a, b, result=form.value)
-    got = evaluate(f"{text} clamp", a, b, result=form.value, setting=mode(dx10=dx10))
-    zero, one = form.value(0), form.value(1)
-    bounded = np.where(sums > 0, np.minimum(sums, one), zero)
-    assert np.array_equal(got, np.where(np.isnan(sums), zero if dx10 else sums, bounded), equal_nan=True)
-    assert not np.signbit(got[got == 0]).any()
+    actual = evaluate(f"{text} clamp", a, b, result=form.value, setting=mode(dx10=dx10))
+    zero, upper = form.value(0), form.value(1)
+    bounded = np.where(sums > 0, np.minimum(sums, upper), zero)
+    assert np.array_equal(actual, np.where(np.isnan(sums), zero if dx10 else sums, bounded), equal_nan=True)
+    assert not np.signbit(actual[actual == 0]).any()
 
 
 @pytest.mark.parametrize(("name", "form"), [("f16", HALF), ("f32", SINGLE)])
@@ -195,8 +194,8 @@ def test_halves_chosen_by_op_sel() -> None:
         text = f"v_fma_f16 {{d}}, {{0}}, {{1}}, {{2}} op_sel:[{x},{y},{z},{d}]"
         halves = [(v >> 16 * s & 0xFFFF).astype(np.uint16) for v, s in zip((a, b, c), (x, y, z), strict=True)]
         expected = evaluate("v_fma_f16 {d}, {0}, {1}, {2}", *halves) & 0xFFFF
-        got = evaluate(text, a, b, c, old=0x55AA33CC)
-        assert np.array_equal(got, expected << 16 | 0x33CC if d else expected | 0x55AA0000)
+        actual = evaluate(text, a, b, c, old=0x55AA33CC)
+        assert np.array_equal(actual, expected << 16 | 0x33CC if d else expected | 0x55AA0000)
 
 
 def test_upper_halves_of_results() -> None:
@@ -221,8 +220,8 @@ def test_lanes_outside_exec_keep_their_values() -> None:
         "v_exp_f32 v3, v1",
     ):
         inputs = {1: a, 2: a, 3: old, 4: old, **masks}
-        ((got, _),), _ = run([text], {k: (x, np.full_like(x, ALL)) for k, x in inputs.items()}, [3])
-        assert np.array_equal(got[0] != 0x12345678, lanes_of(mask)), text
+        ((actual, _),), _ = run([text], {k: (x, np.full_like(x, ALL)) for k, x in inputs.items()}, [3])
+        assert np.array_equal(actual[0] != 0x12345678, lanes_of(mask)), text
 
 
 def definedness(text: str, masks: dict[int, int], old: int = ALL) -> int:
@@ -230,9 +229,9 @@ def definedness(text: str, masks: dict[int, int], old: int = ALL) -> int:
     value = np.full((1, 64), 0x3C003C00, np.uint32)
     state = {k: (value, np.full((1, 64), masks.get(k, ALL), np.uint32)) for k in (1, 2)}
     state[3] = (value, np.full((1, 64), old, np.uint32))
-    ((_, got),), _ = run([text], state, [3])
-    assert (got == got[0, 0]).all()
-    return int(got[0, 0])
+    ((_, actual),), _ = run([text], state, [3])
+    assert (actual == actual[0, 0]).all()
+    return int(actual[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -275,9 +274,9 @@ def test_defined_lanes_of_dpp_and_of_masks() -> None:
     value = np.full((1, 64), 0x3F800000, np.uint32)
     some = np.where(LANES % 3 == 0, 0, ALL).astype(np.uint32)[None]
     state = {1: (value, some), 2: (value, np.full_like(some, ALL)), 3: (value, np.full_like(some, ALL))}
-    ((_, got),), _ = run(["v_add_f32_dpp v3, v1, v2 row_mirror row_mask:0xf bank_mask:0xf"], state, [3])
-    assert np.array_equal(got[0], some[0, CONTROLS["row_mirror"]])
-    found, _ = run(["v_div_scale_f32 v3, vcc, v1, v2, v1"], state, [3, VCC, VCC + 1])
-    assert np.array_equal(found[0][1], some)
-    bits = int(found[1][1][0, 0]) | int(found[2][1][0, 0]) << 32
+    ((_, actual),), _ = run(["v_add_f32_dpp v3, v1, v2 row_mirror row_mask:0xf bank_mask:0xf"], state, [3])
+    assert np.array_equal(actual[0], some[0, CONTROLS["row_mirror"]])
+    after, _ = run(["v_div_scale_f32 v3, vcc, v1, v2, v1"], state, [3, VCC, VCC + 1])
+    assert np.array_equal(after[0][1], some)
+    bits = int(after[1][1][0, 0]) | int(after[2][1][0, 0]) << 32
     assert np.array_equal(lanes_of(bits), some[0] == ALL)

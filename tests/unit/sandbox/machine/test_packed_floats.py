@@ -44,23 +44,23 @@ HALVES = {"add": 2, "mul": 2, "min": 2, "max": 2, "fma": 3}
 @pytest.mark.parametrize("name", HALVES)
 def test_halves(name: str, count: int) -> None:
     operands = pairs(count, HALVES[name])
-    places = ", ".join(f"{{{k}}}" for k in range(len(operands)))
-    got = evaluate(f"v_pk_{name}_f16 {{d}}, {places}", *operands)
-    one = f"v_{name}_f16 {{d}}, {places}"
-    expected = lower(one, *operands) | lower(one, *(x >> 16 for x in operands)) << 16
-    assert np.array_equal(got, expected)
+    operand_slots = ", ".join(f"{{{k}}}" for k in range(len(operands)))
+    actual = evaluate(f"v_pk_{name}_f16 {{d}}, {operand_slots}", *operands)
+    single = f"v_{name}_f16 {{d}}, {operand_slots}"
+    expected = lower(single, *operands) | lower(single, *(x >> 16 for x in operands)) << 16
+    assert np.array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("setting", [mode(double=1), mode(denormals=3), mode(double=3, ieee=0)])
 @pytest.mark.parametrize("name", HALVES)
 def test_halves_as_mode_says(name: str, setting: int) -> None:
     operands = pairs(4_000, HALVES[name])
-    places = ", ".join(f"{{{k}}}" for k in range(len(operands)))
-    got = evaluate(f"v_pk_{name}_f16 {{d}}, {places}", *operands, setting=setting)
+    operand_slots = ", ".join(f"{{{k}}}" for k in range(len(operands)))
+    actual = evaluate(f"v_pk_{name}_f16 {{d}}, {operand_slots}", *operands, setting=setting)
     for shift in (0, 16):
         halves = [(x >> shift & 0xFFFF).astype(np.uint16) for x in operands]
-        expected = evaluate(f"v_{name}_f16 {{d}}, {places}", *halves, setting=setting) & 0xFFFF
-        assert np.array_equal(got >> shift & 0xFFFF, expected)
+        expected = evaluate(f"v_{name}_f16 {{d}}, {operand_slots}", *halves, setting=setting) & 0xFFFF
+        assert np.array_equal(actual >> shift & 0xFFFF, expected)
 
 
 def test_halves_chosen_and_negated() -> None:
@@ -76,14 +76,14 @@ def test_halves_chosen_and_negated() -> None:
 def test_clamp_of_halves() -> None:
     a, b = pairs(20_000, 2)
     sums = evaluate("v_pk_add_f16 {d}, {0}, {1}", a, b)
-    got = evaluate("v_pk_add_f16 {d}, {0}, {1} clamp", a, b)
-    kept = evaluate("v_pk_add_f16 {d}, {0}, {1} clamp", a, b, setting=mode(dx10=0))
+    actual = evaluate("v_pk_add_f16 {d}, {0}, {1} clamp", a, b)
+    unclamped = evaluate("v_pk_add_f16 {d}, {0}, {1} clamp", a, b, setting=mode(dx10=0))
     for shift in (0, 16):
         x = (sums >> shift & 0xFFFF).astype(np.uint16).view(np.float16)
         bounded = np.where(np.isnan(x), np.float16(0), np.clip(x, np.float16(0), np.float16(1)) + np.float16(0))
-        assert np.array_equal((got >> shift & 0xFFFF).astype(np.uint16).view(np.float16), bounded)
+        assert np.array_equal((actual >> shift & 0xFFFF).astype(np.uint16).view(np.float16), bounded)
         nan = np.isnan(x)
-        assert np.array_equal((kept >> shift & 0xFFFF)[nan], (sums >> shift & 0xFFFF)[nan])
+        assert np.array_equal((unclamped >> shift & 0xFFFF)[nan], (sums >> shift & 0xFFFF)[nan])
 
 
 INTEGERS: dict[str, tuple[int, Callable[..., Array]]] = {
@@ -102,13 +102,13 @@ def test_integers(name: str, integer: type, clamp: str) -> None:
     count, function = INTEGERS[name]
     operands = awkward_words(20_000, count, 5)
     kind = "i16" if integer is np.int16 else "u16"
-    places = ", ".join(f"{{{k}}}" for k in range(count))
-    got = evaluate(f"v_pk_{name.format(kind)} {{d}}, {places}{clamp}", *operands)
+    operand_slots = ", ".join(f"{{{k}}}" for k in range(count))
+    actual = evaluate(f"v_pk_{name.format(kind)} {{d}}, {operand_slots}{clamp}", *operands)
     about = np.iinfo(integer)
     for shift in (0, 16):
         exact = function(*((x >> shift).astype(np.uint16).view(integer).astype(np.int64) for x in operands))
         expected = np.clip(exact, about.min, about.max) if clamp else exact
-        assert np.array_equal(got >> shift & 0xFFFF, expected & 0xFFFF)
+        assert np.array_equal(actual >> shift & 0xFFFF, expected & 0xFFFF)
 
 
 def test_products_and_shifts_of_integers() -> None:
@@ -120,10 +120,10 @@ def test_products_and_shifts_of_integers() -> None:
         "ashrrev_i16": lambda x, y: y.astype(np.uint16).view(np.int16).astype(np.int64) >> (x & 15),
     }
     for name, function in cases.items():
-        got = evaluate(f"v_pk_{name} {{d}}, {{0}}, {{1}}", a, b)
+        actual = evaluate(f"v_pk_{name} {{d}}, {{0}}, {{1}}", a, b)
         for shift in (0, 16):
             x, y = ((v >> shift & 0xFFFF).astype(np.int64) for v in (a, b))
-            assert np.array_equal(got >> shift & 0xFFFF, function(x, y) & 0xFFFF), name
+            assert np.array_equal(actual >> shift & 0xFFFF, function(x, y) & 0xFFFF), name
 
 
 def single_pairs(count: int, operands: int) -> list[Array]:
@@ -134,43 +134,43 @@ def single_pairs(count: int, operands: int) -> list[Array]:
 @pytest.mark.parametrize(("name", "count"), [("add", 2), ("mul", 2), ("fma", 3)])
 def test_singles(name: str, count: int) -> None:
     operands = single_pairs(2_000, count)
-    places = ", ".join(f"{{{k}}}" for k in range(count))
+    operand_slots = ", ".join(f"{{{k}}}" for k in range(count))
     for low, high in itertools.product(itertools.product((0, 1), repeat=count), repeat=2):
         negated = (1, 0, 1)[:count], (0, 1, 1)[:count]
-        text = f"v_pk_{name}_f32 {{d}}, {places} op_sel:{[*low]} op_sel_hi:{[*high]}"
+        text = f"v_pk_{name}_f32 {{d}}, {operand_slots} op_sel:{[*low]} op_sel_hi:{[*high]}"
         text += f" neg_lo:{[*negated[0]]} neg_hi:{[*negated[1]]}"
-        got = evaluate(text, *operands, result=np.uint64)
+        actual = evaluate(text, *operands, result=np.uint64)
         for half, (chosen, signs) in enumerate(zip((low, high), negated, strict=True)):
             parts = [
                 (x >> np.uint64(32 * c)).astype(np.uint32) ^ np.uint32(s << 31)
                 for x, c, s in zip(operands, chosen, signs, strict=True)
             ]
-            expected = evaluate(f"v_{name}_f32 {{d}}, {places}", *parts)
-            assert np.array_equal((got >> np.uint64(32 * half)).astype(np.uint32), expected), text
+            expected = evaluate(f"v_{name}_f32 {{d}}, {operand_slots}", *parts)
+            assert np.array_equal((actual >> np.uint64(32 * half)).astype(np.uint32), expected), text
 
 
 def test_singles_moved() -> None:
     a, b = single_pairs(500, 2)
     for x, y in itertools.product((0, 1), repeat=2):
-        got = evaluate(f"v_pk_mov_b32 {{d}}, {{0}}, {{1}} op_sel:[{x},{y}]", a, b, result=np.uint64)
+        actual = evaluate(f"v_pk_mov_b32 {{d}}, {{0}}, {{1}} op_sel:[{x},{y}]", a, b, result=np.uint64)
         words = (a >> np.uint64(32 * x)) & np.uint64(0xFFFFFFFF), (b >> np.uint64(32 * y)) << np.uint64(32)
-        assert np.array_equal(got, words[0] | words[1])
+        assert np.array_equal(actual, words[0] | words[1])
 
 
 def test_multiply_adds_of_mixed_formats() -> None:
     words = [*pairs(3_000, 2), awkward(SINGLE, 3_000, 9)]
-    for half, place in itertools.product(itertools.product((0, 1), repeat=3), repeat=2):
+    for half, position in itertools.product(itertools.product((0, 1), repeat=3), repeat=2):
         chosen = [
             (x >> 16 * p).astype(np.uint16).view(np.float16).astype(np.float32) if h else x.view(np.float32)
-            for x, h, p in zip(words, half, place, strict=True)
+            for x, h, p in zip(words, half, position, strict=True)
         ]
         parts = [-chosen[0], np.abs(chosen[1]), -np.abs(chosen[2])]
-        modifiers = f"op_sel:{[*place]} op_sel_hi:{[*half]}"
-        got = evaluate(f"v_fma_mix_f32 {{d}}, -{{0}}, |{{1}}|, -|{{2}}| {modifiers}", *words)
+        modifiers = f"op_sel:{[*position]} op_sel_hi:{[*half]}"
+        actual = evaluate(f"v_fma_mix_f32 {{d}}, -{{0}}, |{{1}}|, -|{{2}}| {modifiers}", *words)
         exact = evaluate("v_fma_f32 {d}, {0}, {1}, {2}", *parts)
         number = ~np.isnan(exact.view(np.float32))
-        assert np.array_equal(got[number], exact[number])
-        assert np.isnan(got.view(np.float32)[~number]).all()
+        assert np.array_equal(actual[number], exact[number])
+        assert np.isnan(actual.view(np.float32)[~number]).all()
         narrow = exact.view(np.float32).astype(np.float16).view(np.uint16).astype(np.uint32)[number]
         low = evaluate(f"v_fma_mixlo_f16 {{d}}, -{{0}}, |{{1}}|, -|{{2}}| {modifiers}", *words, old=0x12345678)
         high = evaluate(f"v_fma_mixhi_f16 {{d}}, -{{0}}, |{{1}}|, -|{{2}}| {modifiers}", *words, old=0x12345678)
@@ -181,8 +181,8 @@ def test_multiply_adds_of_mixed_formats() -> None:
 def test_packed_halves_of_one_register() -> None:
     a, b = pairs(500, 2)
     for x, y in itertools.product((0, 1), repeat=2):
-        got = evaluate(f"v_pack_b32_f16 {{d}}, {{0}}, {{1}} op_sel:[{x},{y},0]", a, b)
-        assert np.array_equal(got, (a >> 16 * x & 0xFFFF) | (b >> 16 * y & 0xFFFF) << 16)
+        actual = evaluate(f"v_pack_b32_f16 {{d}}, {{0}}, {{1}} op_sel:[{x},{y},0]", a, b)
+        assert np.array_equal(actual, (a >> 16 * x & 0xFFFF) | (b >> 16 * y & 0xFFFF) << 16)
 
 
 def elements(words: Array, bits: int, signed: bool) -> list[Array]:
@@ -208,16 +208,16 @@ def test_dot_products_of_integers(name: str, bits: int, signed: bool, clamp: str
     total = elements(c, 32, signed)[0] + sum(x * y for x, y in products)
     about = np.iinfo(np.int32 if signed else np.uint32)
     expected = np.clip(total, about.min, about.max) if clamp else total
-    got = evaluate(f"v_{name} {{d}}, {{0}}, {{1}}, {{2}}{clamp}", a, b, c)
-    assert np.array_equal(got, expected.astype(np.uint64).astype(np.uint32))
+    actual = evaluate(f"v_{name} {{d}}, {{0}}, {{1}}, {{2}}{clamp}", a, b, c)
+    assert np.array_equal(actual, expected.astype(np.uint64).astype(np.uint32))
 
 
 @pytest.mark.parametrize("name", ["dot2c_i32_i16", "dot4c_i32_i8", "dot8c_i32_i4"])
 def test_accumulating_dot_products(name: str) -> None:
     a, b = awkward_words(2_000, 2, 7)
     old = np.full(len(a), 0x7FFFFF00, np.uint32)
-    got = evaluate(f"v_{name} {{d}}, {{0}}, {{1}}", a, b, old=0x7FFFFF00)
-    assert np.array_equal(got, evaluate(f"v_{name.replace('c_', '_')} {{d}}, {{0}}, {{1}}, {{2}}", a, b, old))
+    actual = evaluate(f"v_{name} {{d}}, {{0}}, {{1}}", a, b, old=0x7FFFFF00)
+    assert np.array_equal(actual, evaluate(f"v_{name.replace('c_', '_')} {{d}}, {{0}}, {{1}}, {{2}}", a, b, old))
 
 
 def test_dot_product_of_halves() -> None:
@@ -229,8 +229,8 @@ def test_dot_product_of_halves() -> None:
 
     (p, q), (r, s) = ([(x >> k).astype(np.uint16).view(np.float16).astype(np.float32) for k in (0, 16)] for x in (a, b))
     exact = flush(flush(flush(c.view(np.float32)) + p * r) + q * s)
-    got = evaluate("v_dot2_f32_f16 {d}, {0}, {1}, {2}", a, b, c, result=np.float32)
-    assert np.array_equal(got, exact, equal_nan=True)
+    actual = evaluate("v_dot2_f32_f16 {d}, {0}, {1}, {2}", a, b, c, result=np.float32)
+    assert np.array_equal(actual, exact, equal_nan=True)
     swapped = evaluate("v_dot2_f32_f16 {d}, {0}, {1}, {2} neg_lo:[1,0,0] neg_hi:[0,1,0]", a, b, c, result=np.float32)
     assert np.array_equal(swapped, flush(flush(flush(c.view(np.float32)) - p * r) - q * s), equal_nan=True)
     sums = evaluate("v_dot2c_f32_f16 {d}, {0}, {1}", a, b, old=0x3F800000, result=np.float32)
@@ -239,18 +239,18 @@ def test_dot_product_of_halves() -> None:
 
 def test_constants_and_scalar_pairs_of_packed_instructions() -> None:
     (a,) = pairs(500, 1)
-    one, two = np.full(len(a), 0x3C003C00, np.uint32), np.full(len(a), 0x40000000, np.uint64)
-    plain = evaluate("v_pk_add_f16 {d}, {0}, {1}", a, one)
+    ones, two = np.full(len(a), 0x3C003C00, np.uint32), np.full(len(a), 0x40000000, np.uint64)
+    plain = evaluate("v_pk_add_f16 {d}, {0}, {1}", a, ones)
     assert np.array_equal(evaluate("v_pk_add_f16 {d}, {0}, 1.0 op_sel_hi:[1,0]", a), plain)
     counted = evaluate("v_pk_add_u16 {d}, {0}, {1}", a, np.full(len(a), 0x00050005, np.uint32))
     assert np.array_equal(evaluate("v_pk_add_u16 {d}, {0}, 5 op_sel_hi:[1,0]", a), counted)
     (x,) = single_pairs(500, 1)
-    both = evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, two | two << np.uint64(32), result=np.uint64)
-    assert np.array_equal(evaluate("v_pk_mul_f32 {d}, {0}, 2.0 op_sel_hi:[1,0]", x, result=np.uint64), both)
+    doubled = evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, two | two << np.uint64(32), result=np.uint64)
+    assert np.array_equal(evaluate("v_pk_mul_f32 {d}, {0}, 2.0 op_sel_hi:[1,0]", x, result=np.uint64), doubled)
     literal = evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, two | two << np.uint64(32), result=np.uint64)
     scalars = "s_mov_b32 s10, 0x40000000\ns_mov_b32 s11, 0x3f000000\n"
-    got = evaluate(scalars + "v_pk_mul_f32 {d}, {0}, s[10:11] op_sel_hi:[1,0]", x, result=np.uint64)
-    assert np.array_equal(got, literal)
+    actual = evaluate(scalars + "v_pk_mul_f32 {d}, {0}, s[10:11] op_sel_hi:[1,0]", x, result=np.uint64)
+    assert np.array_equal(actual, literal)
     halved = np.full(len(x), 0x3F000000_40000000, np.uint64)
-    got = evaluate(scalars + "v_pk_mul_f32 {d}, {0}, s[10:11]", x, result=np.uint64)
-    assert np.array_equal(got, evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, halved, result=np.uint64))
+    actual = evaluate(scalars + "v_pk_mul_f32 {d}, {0}, s[10:11]", x, result=np.uint64)
+    assert np.array_equal(actual, evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, halved, result=np.uint64))

@@ -34,13 +34,13 @@ class Orders:
 
     def barrier(self, group: int) -> None:
         waves = self.mates((group, 0))
-        both = joined(*(self.known[wave] for wave in waves), {wave: self.count[wave] for wave in waves})
+        merged = joined(*(self.known[wave] for wave in waves), {wave: self.count[wave] for wave in waves})
         for wave in waves:
-            self.known[wave] = dict(both)
+            self.known[wave] = dict(merged)
 
     def wait(self, wave: Wave) -> None:
-        learned = [self.places.get(place, {}) for place in self.looks[wave]]
-        learned += [self.inside.get((wave[0], place), {}) for place in self.looks[wave]]
+        learned = [self.places.get(address, {}) for address in self.looks[wave]]
+        learned += [self.inside.get((wave[0], address), {}) for address in self.looks[wave]]
         self.known[wave] = joined(self.known[wave], *learned)
         self.looks[wave] = []
         until = self.written[wave]
@@ -49,19 +49,19 @@ class Orders:
             self.released[wave] = mates | {wave: until}
             self.written[wave] = None
 
-    def hand_on(self, wave: Wave, place: int) -> None:
-        others = {other: until for other, until in self.known[wave].items() if other[0] != wave[0]}
-        self.places[place] = joined(self.places.get(place, {}), others, self.released[wave])
+    def hand_on(self, wave: Wave, address: int) -> None:
+        other_groups = {other: until for other, until in self.known[wave].items() if other[0] != wave[0]}
+        self.places[address] = joined(self.places.get(address, {}), other_groups, self.released[wave])
         mates = {other: self.known[wave].get(other, 0) for other in self.mates(wave)} | {wave: self.count[wave]}
-        self.inside[wave[0], place] = joined(self.inside.get((wave[0], place), {}), mates)
+        self.inside[wave[0], address] = joined(self.inside.get((wave[0], address), {}), mates)
 
     def access(self, wave: Wave, block: int, is_write: bool) -> bool:
         """True where an earlier access of the block is not ordered before this one."""
         self.count[wave] += 1
-        known = self.known[wave]
+        orders = self.known[wave]
         races = any(
-            other != wave and at == block and (is_write or wrote) and known.get(other, 0) < number
-            for other, number, at, wrote in self.accesses
+            other != wave and address == block and (is_write or wrote) and orders.get(other, 0) < number
+            for other, number, address, wrote in self.accesses
         )
         self.accesses.append((wave, self.count[wave], block, is_write))
         return races
@@ -77,7 +77,7 @@ def sequence(seed: int) -> tuple[str, int]:
     careful = draw.random()
     for value in range(1, 120):
         wave = g, w = draw.choice(orders.all)
-        name, place = f"{g}.{w}", draw.randrange(3)
+        name, address = f"{g}.{w}", draw.randrange(3)
         verb = draw.choice(("data", "data", "store", "look", "change", "barrier"))
         if verb == "data":
             is_write = draw.random() < 0.4
@@ -95,11 +95,11 @@ def sequence(seed: int) -> tuple[str, int]:
                 orders.written[wave] = orders.count[wave]
                 orders.wait(wave)
             word = {"store": "store", "look": "load", "change": "addret"}[verb]
-            lines.append(f"{name} {word} agent region=1 at={place * 4} lanes=0 value=1")
+            lines.append(f"{name} {word} agent region=1 at={address * 4} lanes=0 value=1")
             if verb != "look":
-                orders.hand_on(wave, place)
+                orders.hand_on(wave, address)
             if verb != "store":
-                orders.looks[wave].append(place)
+                orders.looks[wave].append(address)
             if draw.random() < 0.9:
                 lines.append(f"{name} wait vm=0")
                 orders.wait(wave)

@@ -169,9 +169,9 @@ def check(case: str, count: int) -> None:
     a = joined(before, 4, "AA" in kinds)
     b = joined(before, 6, "BB" in kinds)
     top = LONG if is_wide else WORD
-    wanted = [SCALAR[case](*x) for x in zip(a, b, before.scalars[SCC].tolist(), strict=True)]
-    assert joined(after, 10, is_wide) == [x & top for x, _ in wanted]
-    scc = [c if new is None else new for (_, new), c in zip(wanted, before.scalars[SCC].tolist(), strict=True)]
+    expected = [SCALAR[case](*x) for x in zip(a, b, before.scalars[SCC].tolist(), strict=True)]
+    assert joined(after, 10, is_wide) == [x & top for x, _ in expected]
+    scc = [c if new is None else new for (_, new), c in zip(expected, before.scalars[SCC].tolist(), strict=True)]
     assert after.scalars[SCC].tolist() == scc
 
 
@@ -193,11 +193,11 @@ def test_the_larger_of_two_scalars(kind: str) -> None:
     key: Callable[[int], int] = s if kind == "i32" else int
     pairs = list(zip(joined(before, 4, False), joined(before, 6, False), strict=True))
     assert after.scalars[10].tolist() == [max(a, b, key=key) for a, b in pairs]
-    known = [
+    expected_defined = [
         (c, bool(d)) for c, d in zip(after.scalars[SCC].tolist(), after.scalars_defined[SCC].tolist(), strict=True)
     ]
-    assert [d for _, d in known] == [a != b for a, b in pairs]
-    assert all(c == (key(a) > key(b)) for (a, b), (c, _) in zip(pairs, known, strict=True) if a != b)
+    assert [d for _, d in expected_defined] == [a != b for a, b in pairs]
+    assert all(c == (key(a) > key(b)) for (a, b), (c, _) in zip(pairs, expected_defined, strict=True) if a != b)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -237,12 +237,12 @@ def test_immediates_of_16_bits(immediate: int) -> None:
 def test_single_bits(bits: int) -> None:
     before = sources(COUNT, 9)
     wide = bits == 64
-    value, place = joined(before, 4, wide), joined(before, 6, False)
+    value, position = joined(before, 4, wide), joined(before, 6, False)
     text = "s[4:5]" if wide else "s4"
     set_ = joined(step(f"s_bitset1_b{bits} {text}, s6", before, [], [4, 5]), 4, wide)
     cleared = joined(step(f"s_bitset0_b{bits} {text}, s6", before, [], [4, 5]), 4, wide)
     bits_tested = [step(f"s_bitcmp{k}_b{bits} {text}, s6", before, [], [SCC]).scalars[SCC].tolist() for k in (0, 1)]
-    bit = [1 << p % bits for p in place]
+    bit = [1 << p % bits for p in position]
     assert set_ == [v | x for v, x in zip(value, bit, strict=True)]
     assert cleared == [v & ~x for v, x in zip(value, bit, strict=True)]
     assert bits_tested[1] == [bool(v & x) for v, x in zip(value, bit, strict=True)]

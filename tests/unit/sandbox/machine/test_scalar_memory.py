@@ -20,15 +20,15 @@ for name_ in ROWS:
     FAMILIES.setdefault(f"{'s_buffer' if name_.startswith('s_buffer') else 's'} {kind}", []).append(name_)
 
 
-def address_of(name: str, places: Array, rng: np.random.Generator) -> tuple[str, dict[int, Array], Array]:
+def address_of(name: str, offsets: Array, rng: np.random.Generator) -> tuple[str, dict[int, Array], Array]:
     """Operands behind the data, their registers, and how many bytes are inside of the buffer from each place on."""
-    count = len(places)
+    count = len(offsets)
     shift = 6 if name.startswith("s_scratch") else 0
-    way = int(rng.integers(0, 3))
-    immediate = int(rng.integers(0, 1 << 12)) if way != 1 else 0
-    register = rng.integers(0, 1 << 8, count) if way else np.zeros(count, np.int64)
-    text = {0: f"{immediate:#x}", 1: f"s{OFFSET}", 2: f"s{OFFSET} offset:{immediate:#x}"}[way]
-    base = BUFFER + places - immediate - (register << shift)
+    form = int(rng.integers(0, 3))
+    immediate = int(rng.integers(0, 1 << 12)) if form != 1 else 0
+    register = rng.integers(0, 1 << 8, count) if form else np.zeros(count, np.int64)
+    text = {0: f"{immediate:#x}", 1: f"s{OFFSET}", 2: f"s{OFFSET} offset:{immediate:#x}"}[form]
+    base = BUFFER + offsets - immediate - (register << shift)
     scalars = {BASE: base, BASE + 1: base >> 32, OFFSET: register}
     if not name.startswith("s_buffer"):
         return f"s[{BASE}:{BASE + 1}], {text}", scalars, np.full(count, 64)
@@ -45,8 +45,8 @@ def check(name: str, count: int, seed: int) -> None:
     size = operation.type.itemsize if operation else access.size if access else 0
     memory = rng.integers(0, 256, (count, MEMORY_BYTES), np.uint8)
     memory[rng.random(count) < 0.3] &= 1
-    places = rng.integers(0, (MEMORY_BYTES - 64) // size, count) * (size if operation else 4)
-    tail, scalars, reach = address_of(name, places, rng)
+    offsets = rng.integers(0, (MEMORY_BYTES - 64) // size, count) * (size if operation else 4)
+    tail, scalars, reach = address_of(name, offsets, rng)
     data = rng.integers(0, 1 << 32, (count, 16), np.uint64).astype(np.uint32)
     data[rng.random(count) < 0.5] &= 3
     dwords = next(s.type.dwords for s in instruction_table()[name].operands if s.role in ("d0", "s2"))
@@ -60,25 +60,25 @@ def check(name: str, count: int, seed: int) -> None:
     )
     after = step(text, before, [], range(DATA, DATA + 16))
     assert not after.reports.any(), text
-    got = np.stack([after.scalars[DATA + i] for i in range(16)], axis=1)
-    at, rows = places[:, None] + np.arange(size), np.arange(count)[:, None]
+    actual = np.stack([after.scalars[DATA + i] for i in range(16)], axis=1)
+    byte_offsets, rows = offsets[:, None] + np.arange(size), np.arange(count)[:, None]
     words_in = (np.arange(size) // 4 * 4 + (size if operation else 4) <= reach[:, None]) | (reach[:, None] >= size)
-    wanted, registers = memory.copy(), data.copy()
+    expected, registers = memory.copy(), data.copy()
     if access and access.is_load:
-        raw = np.where(words_in, memory[rows, at], 0).astype(np.uint8)
+        raw = np.where(words_in, memory[rows, byte_offsets], 0).astype(np.uint8)
         registers[:, :dwords] = raw.view("<u4")
     elif access:
-        wanted[rows, at] = np.where(words_in, data.view(np.uint8)[:, :size], memory[rows, at])
+        expected[rows, byte_offsets] = np.where(words_in, data.view(np.uint8)[:, :size], memory[rows, byte_offsets])
     elif operation:
         width = size // 4
-        old = np.ascontiguousarray(memory[rows, at]).view(operation.type)[:, 0]
+        old = np.ascontiguousarray(memory[rows, byte_offsets]).view(operation.type)[:, 0]
         value, second = (np.ascontiguousarray(data[:, i : i + width]).view(operation.type)[:, 0] for i in (0, width))
         new = operation.change(old, value, second).astype(operation.type)
-        wanted[rows, at] = np.where(words_in, new[:, None].view(np.uint8), memory[rows, at])
+        expected[rows, byte_offsets] = np.where(words_in, new[:, None].view(np.uint8), memory[rows, byte_offsets])
         if returns:
-            registers[:, :width] = np.where(words_in, memory[rows, at], 0).astype(np.uint8).view("<u4")
-    assert (after.memory["buffer"] == wanted).all(), text
-    assert (got == registers).all(), text
+            registers[:, :width] = np.where(words_in, memory[rows, byte_offsets], 0).astype(np.uint8).view("<u4")
+    assert (after.memory["buffer"] == expected).all(), text
+    assert (actual == registers).all(), text
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -34,9 +34,9 @@ def test_layout_and_product(is_exact: bool, architecture: str) -> None:
     assert len({n for n, *_ in cases}) == 14
     for step, after in zip(steps, run(steps, architecture), strict=True):
         right = operand(step.name, "C") + product(kept(step.name, operand(step.name, "A")), operand(step.name, "B"))
-        got = from_lanes(step.name, after.get(C_AT, dwords(step.name)[2]))
+        actual = from_lanes(step.name, after.get(C_AT, dwords(step.name)[2]))
         assert after.findings[0] == 0
-        assert np.array_equal(got, right), (step.name, step.cbsz, step.abid)
+        assert np.array_equal(actual, right), (step.name, step.cbsz, step.abid)
 
 
 @pytest.mark.parametrize("architecture", processors())
@@ -52,8 +52,8 @@ def test_the_default_sums_bit_for_bit(architecture: str) -> None:
     for name, registers in zip(floats, after, strict=True):
         a, b = values[name].astype(np.float32)[0], operand(name, "B").astype(np.float32)[0]
         total = np.zeros((len(a), len(a)), np.float32)
-        for group, place in itertools.product(range(a.shape[1] // 4), range(2)):
-            k = 4 * group + chosen(name)[:, group, place]
+        for group, half in itertools.product(range(a.shape[1] // 4), range(2)):
+            k = 4 * group + chosen(name)[:, group, half]
             total += np.take_along_axis(a, k[:, None], axis=1) * b[k]
         right = operand(name, "C")[0] + total
         assert np.array_equal(from_lanes(name, registers.get(C_AT, dwords(name)[2]))[0], right), name

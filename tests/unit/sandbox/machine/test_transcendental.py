@@ -22,14 +22,14 @@ DOMAIN: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
 }
 
 
-def distance(form: FloatFormat, got: Array, exact: Array) -> float:
+def distance(form: FloatFormat, actual: Array, exact: Array) -> float:
     """The largest error in units of the last place, of normal results."""
     least = math.ldexp(1, form.least + form.mantissa)
     exponent = np.frexp(exact)[1]
     unit = np.ldexp(1.0, exponent - 1 - form.mantissa)
     largest = float(np.finfo(form.value).max)
     normal = np.isfinite(exact) & (np.abs(exact) >= least) & (np.abs(exact) <= largest)
-    return float((np.abs(got.astype(np.float64) - exact) / unit)[normal].max())
+    return float((np.abs(actual.astype(np.float64) - exact) / unit)[normal].max())
 
 
 def flushed(codes: Array) -> Array:
@@ -49,12 +49,12 @@ def test_single_within_one_unit(name: str, count: int) -> None:
     )
     x = a.view(np.float32)
     x = x[~np.isnan(x)]
-    got = evaluate(f"v_{name}_f32 {{d}}, {{0}}", x, result=np.float32)
+    actual = evaluate(f"v_{name}_f32 {{d}}, {{0}}", x, result=np.float32)
     exact = function(x.astype(np.float64))
-    assert distance(SINGLE, got, exact) < 1
+    assert distance(SINGLE, actual, exact) < 1
     tiny = np.abs(exact) < 2.0**-126 * (1 - 2.0**-20)
-    assert (got[tiny] == 0).all()
-    assert np.isinf(got[np.abs(exact) >= 2.0**128]).all()
+    assert (actual[tiny] == 0).all()
+    assert np.isinf(actual[np.abs(exact) >= 2.0**128]).all()
 
 
 @pytest.mark.parametrize("name", DOMAIN)
@@ -62,11 +62,11 @@ def test_single_within_one_unit(name: str, count: int) -> None:
 def test_every_half(name: str) -> None:
     a = np.arange(65536).astype(np.uint16)
     exact = DOMAIN[name][0](a.view(np.float16).astype(np.float64))
-    got = evaluate(f"v_{name}_f16 {{d}}, {{0}}", a, result=np.float16)
+    actual = evaluate(f"v_{name}_f16 {{d}}, {{0}}", a, result=np.float16)
     rounded = exact.astype(np.float16)
     number = ~np.isnan(exact)
-    assert np.isnan(got[~number]).all()
-    steps = np.abs(got.view(np.int16).astype(int) - rounded.view(np.int16).astype(int))[number]
+    assert np.isnan(actual[~number]).all()
+    steps = np.abs(actual.view(np.int16).astype(int) - rounded.view(np.int16).astype(int))[number]
     assert steps.max() <= 1
     assert (steps != 0).mean() < 1e-4
 
@@ -77,12 +77,12 @@ def test_double_within_its_coarse_bound(name: str) -> None:
     function, domain = DOMAIN[name]
     a = domain(awkward(DOUBLE, 20_000, 1).view(np.float64))
     a = a[~np.isnan(a)]
-    got = evaluate(f"v_{name}_f64 {{d}}, {{0}}", a, result=np.float64)
+    actual = evaluate(f"v_{name}_f64 {{d}}, {{0}}", a, result=np.float64)
     exact = function(a)
-    assert distance(DOUBLE, got, exact) < 2**29
+    assert distance(DOUBLE, actual, exact) < 2**29
     special = ~np.isfinite(exact) | (exact == 0)
-    assert np.array_equal(got[special], exact[special])
-    assert (got != exact).mean() > 0.2  # so that code without its Newton steps is off
+    assert np.array_equal(actual[special], exact[special])
+    assert (actual != exact).mean() > 0.2  # so that code without its Newton steps is off
 
 
 SPECIAL = {
@@ -99,8 +99,8 @@ SPECIAL = {
 @pytest.mark.parametrize("name", SPECIAL)
 def test_special_values(name: str) -> None:
     cases = {**SPECIAL[name], 0x7FC00123: 0x7FC00123, 0x7F800001: 0x7FC00001}
-    got = evaluate(f"v_{name}_f32 {{d}}, {{0}}", np.array(list(cases), np.uint32))
-    assert [hex(x) for x in got.tolist()] == [hex(x) for x in cases.values()]
+    actual = evaluate(f"v_{name}_f32 {{d}}, {{0}}", np.array(list(cases), np.uint32))
+    assert [hex(x) for x in actual.tolist()] == [hex(x) for x in cases.values()]
 
 
 @pytest.mark.parametrize(("name", "function"), [("sin", np.sin), ("cos", np.cos)])
@@ -108,13 +108,13 @@ def test_special_values(name: str) -> None:
 def test_circular_functions(name: str, function: Any, form: FloatFormat) -> None:
     rng = np.random.default_rng(1)
     x = (rng.uniform(-1, 1, 40_000) * 2.0 ** rng.uniform(-20, 8, 40_000)).astype(form.value)
-    got = evaluate(f"v_{name}_{'f16' if form is HALF else 'f32'} {{d}}, {{0}}", x, result=form.value)
+    actual = evaluate(f"v_{name}_{'f16' if form is HALF else 'f32'} {{d}}, {{0}}", x, result=form.value)
     turns = x.astype(np.float64)
     exact = function(2 * np.pi * (turns - np.rint(turns)))
-    assert np.abs(got.astype(np.float64) - exact).max() <= 0.51 * 2.0 ** -(form.mantissa + 1)
+    assert np.abs(actual.astype(np.float64) - exact).max() <= 0.51 * 2.0 ** -(form.mantissa + 1)
     quarters = (np.arange(-40, 40) / 4).astype(form.value)
-    got = evaluate(f"v_{name}_{'f16' if form is HALF else 'f32'} {{d}}, {{0}}", quarters, result=form.value)
-    assert np.array_equal(got, np.round(function(2 * np.pi * quarters.astype(np.float64))).astype(form.value))
+    actual = evaluate(f"v_{name}_{'f16' if form is HALF else 'f32'} {{d}}, {{0}}", quarters, result=form.value)
+    assert np.array_equal(actual, np.round(function(2 * np.pi * quarters.astype(np.float64))).astype(form.value))
 
 
 def test_transcendental_results_do_not_depend_on_rounding() -> None:
@@ -161,27 +161,27 @@ def test_compiled_divisions_are_rounded_right(form: FloatFormat, text: str, coun
         for s in (1, 2)
     )
     x, y = n.view(form.value), d.view(form.value)
-    got = evaluate(text, x, y, result=form.word)
+    actual = evaluate(text, x, y, result=form.word)
     exact = x / y
     number = ~np.isnan(exact)
-    assert np.array_equal(got[number], exact.view(form.word)[number])
+    assert np.array_equal(actual[number], exact.view(form.word)[number])
     default = ~number & ~np.isnan(x) & ~np.isnan(y)
-    assert (got[default] == form.default_nan).all()
-    assert np.array_equal(got[np.isnan(x)], n[np.isnan(x)] | form.word(form.quiet))
+    assert (actual[default] == form.default_nan).all()
+    assert np.array_equal(actual[np.isnan(x)], n[np.isnan(x)] | form.word(form.quiet))
 
 
 def test_half_division_is_fixed_up() -> None:
     n, d, q = (awkward(HALF, 20_000, s) for s in (1, 2, 3))
     x, y = n.view(np.float16), d.view(np.float16)
-    got = evaluate("v_div_fixup_f16 {d}, {0}, {1}, {2}", q, d, n, old=0x12340000)
+    actual = evaluate("v_div_fixup_f16 {d}, {0}, {1}, {2}", q, d, n, old=0x12340000)
     with np.errstate(all="ignore"):
         special = (x / y).view(np.uint16)
     ordinary = np.isfinite(x) & np.isfinite(y) & (x != 0) & (y != 0)
     signed = (q & 0x7FFF) | ((n ^ d) & 0x8000)
     number = ~np.isnan(special.view(np.float16))
-    assert np.array_equal(got[ordinary] & 0xFFFF, signed[ordinary])
-    assert np.array_equal((got & 0xFFFF)[~ordinary & number], special[~ordinary & number])
-    assert (got >> 16 == 0x1234).all()
+    assert np.array_equal(actual[ordinary] & 0xFFFF, signed[ordinary])
+    assert np.array_equal((actual & 0xFFFF)[~ordinary & number], special[~ordinary & number])
+    assert (actual >> 16 == 0x1234).all()
     assert (evaluate("v_div_fixup_legacy_f16 {d}, {0}, {1}, {2}", q, d, n, old=0x12340000) >> 16 == 0).all()
 
 
@@ -204,8 +204,8 @@ def test_segments_of_two_over_pi() -> None:
     exponents = np.array([1000, 1023, 1077, 1078, 1100, 1500, 1967, 1968, 2046], np.uint64)
     x = np.repeat(exponents << np.uint64(52), 23)
     segment = np.tile(np.arange(23, dtype=np.uint32), len(exponents))
-    got = evaluate("v_trig_preop_f64 {d}, {0}, {1}", x, segment, result=np.float64)
-    for field, part, value in zip((x >> np.uint64(52)).tolist(), segment.tolist(), got.tolist(), strict=True):
+    actual = evaluate("v_trig_preop_f64 {d}, {0}, {1}", x, segment, result=np.float64)
+    for field, part, value in zip((x >> np.uint64(52)).tolist(), segment.tolist(), actual.tolist(), strict=True):
         shift = part * 53 + max(field - 1077, 0)
-        whole = (digits >> (1201 + 4000 - 53 - shift)) & ((1 << 53) - 1)
-        assert value == math.ldexp(whole, -53 - shift + (128 if field >= 1968 else 0))
+        segment_bits = (digits >> (1201 + 4000 - 53 - shift)) & ((1 << 53) - 1)
+        assert value == math.ldexp(segment_bits, -53 - shift + (128 if field >= 1968 else 0))

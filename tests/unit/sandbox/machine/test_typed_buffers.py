@@ -108,19 +108,19 @@ def text_of(name: str, format_: Format) -> str:
     row = instruction_table()[name]
     dwords = next(s.type.dwords for s in row.operands if s.role in ("d0", "s1"))
     first = "v16" if dwords == 1 else f"v[16:{15 + dwords}]"
-    named = f" format:[BUF_DATA_FORMAT_{format_.data},BUF_NUM_FORMAT_{format_.number}]"
-    return f"{name} {first}, v2, s[8:11], 0{named if name.startswith('t') else ''} idxen\ns_waitcnt vmcnt(0)"
+    format_text = f" format:[BUF_DATA_FORMAT_{format_.data},BUF_NUM_FORMAT_{format_.number}]"
+    return f"{name} {first}, v2, s[8:11], 0{format_text if name.startswith('t') else ''} idxen\ns_waitcnt vmcnt(0)"
 
 
 def run(name: str, format_: Format, before: Registers) -> Stepped:
     return step(text_of(name, format_), before, range(16, 20))
 
 
-def same(got: Array, wanted: Array, is_float: bool, is_half: bool) -> bool:
+def same(actual: Array, expected: Array, is_float: bool, is_half: bool) -> bool:
     """Bit by bit, but for NaN."""
     kind = np.float16 if is_half else np.float32
-    a, b = (x.astype(np.uint16 if is_half else np.uint32).view(kind) for x in (got, wanted))
-    return bool(((got == wanted) | (np.isnan(a) & np.isnan(b))).all() if is_float else (got == wanted).all())
+    a, b = (x.astype(np.uint16 if is_half else np.uint32).view(kind) for x in (actual, expected))
+    return bool(((actual == expected) | (np.isnan(a) & np.isnan(b))).all() if is_float else (actual == expected).all())
 
 
 def registers_of(after: Stepped, count: int, is_half: bool, is_high: bool) -> list[Array]:
@@ -141,15 +141,15 @@ def check_load(name: str, format_: Format, states: int, select: int, seed: int) 
     elements = memory[rows, index[..., None] * 16 + np.arange(16)].reshape(-1, 16)
     raw = split(elements, format_.bits)
     is_float = format_.number not in INTEGERS
-    one = in_register(np.full(len(elements), 1, np.float32 if is_float else np.int64), is_half)
-    for i, got in enumerate(registers_of(after, count, is_half, is_high)):
+    ones = in_register(np.full(len(elements), 1, np.float32 if is_float else np.int64), is_half)
+    for i, actual in enumerate(registers_of(after, count, is_half, is_high)):
         chosen = (select >> 3 * i & 7) if name.startswith("b") else 4 + i
         if chosen >= 4 and chosen - 4 < len(raw):
-            wanted = in_register(component(raw[chosen - 4], format_.bits[chosen - 4], format_.number), is_half)
+            expected = in_register(component(raw[chosen - 4], format_.bits[chosen - 4], format_.number), is_half)
         else:
-            wanted = one if chosen in (1, 7) else np.zeros_like(one)
-        wanted = np.where(index.ravel() < 56, wanted, 0)
-        assert same(got.ravel(), wanted, is_float and chosen != 1, is_half), (name, format_, i)
+            expected = ones if chosen in (1, 7) else np.zeros_like(ones)
+        expected = np.where(index.ravel() < 56, expected, 0)
+        assert same(actual.ravel(), expected, is_float and chosen != 1, is_half), (name, format_, i)
         assert (expanded(after.vectors_defined[16]) == 0xFFFFFFFF).all()
 
 
@@ -159,8 +159,8 @@ def raw_of(value: Array, bits: int, number: str, is_half: bool) -> Array:
     if number == "UINT":
         return np.minimum(value.astype(np.int64), most)
     if number == "SINT":
-        whole = half_bits.view(np.int16) if is_half else value.view(np.int32)
-        return np.clip(whole.astype(np.int64), -(1 << bits - 1), (1 << bits - 1) - 1) & most
+        value_bits = half_bits.view(np.int16) if is_half else value.view(np.int32)
+        return np.clip(value_bits.astype(np.int64), -(1 << bits - 1), (1 << bits - 1) - 1) & most
     with np.errstate(over="ignore", invalid="ignore"):
         real = half_bits.view(np.float16).astype(np.float32) if is_half else value.view(np.float32)
         if number == "FLOAT":
@@ -179,29 +179,29 @@ def check_store(name: str, format_: Format, states: int, seed: int) -> None:
     assert after.reports.all() != is_good, (name, format_)
     if not is_good:
         return
-    place, first = index[..., None] * 16 + np.arange(16), 0
+    byte_offsets, first = index[..., None] * 16 + np.arange(16), 0
     rows = np.arange(states)[:, None, None]
-    whole = [np.zeros(states * 64, np.uint64), np.zeros(states * 64, np.uint64)]
+    packed = [np.zeros(states * 64, np.uint64), np.zeros(states * 64, np.uint64)]
     for i, bits in enumerate(format_.bits):
         value = before.vectors[16 + i // 2] >> 16 * (i % 2) & 0xFFFF if is_half else before.vectors[16 + i]
         value = before.vectors[16] >> 16 if "d16_hi" in name else value
         raw = raw_of(np.ascontiguousarray(value.ravel()).astype(np.uint32), bits, format_.number, is_half)
-        whole[first // 64] = whole[first // 64] | raw.astype(np.uint64) << np.uint64(first % 64)
+        packed[first // 64] = packed[first // 64] | raw.astype(np.uint64) << np.uint64(first % 64)
         first += bits
-    words = np.stack(whole, axis=1)
+    words = np.stack(packed, axis=1)
     new = np.ascontiguousarray(words).view(np.uint8).reshape(states, 64, 16)
     keep = (index[..., None] >= 56) | (np.arange(16) >= format_.size)
-    wanted = memory.copy()
-    wanted[rows, place] = np.where(keep, wanted[rows, place], new)
-    got, there = after.memory["buffer"], wanted
+    expected = memory.copy()
+    expected[rows, byte_offsets] = np.where(keep, expected[rows, byte_offsets], new)
+    actual, expected_memory = after.memory["buffer"], expected
     if format_.number == "FLOAT":  # the bits of NaN
         kind = np.uint16 if set(format_.bits) == {16} else np.uint32
-        nan = np.isnan(there.view({2: np.float16, 4: np.float32}[kind().itemsize])) & np.isnan(
-            got.view({2: np.float16, 4: np.float32}[kind().itemsize])
+        nan = np.isnan(expected_memory.view({2: np.float16, 4: np.float32}[kind().itemsize])) & np.isnan(
+            actual.view({2: np.float16, 4: np.float32}[kind().itemsize])
         )
-        assert ((got.view(kind) == there.view(kind)) | nan).all(), (name, format_)
+        assert ((actual.view(kind) == expected_memory.view(kind)) | nan).all(), (name, format_)
         return
-    assert (got == there).all(), (name, format_)
+    assert (actual == expected_memory).all(), (name, format_)
 
 
 LOADS = [n for n in instruction_table() if "buffer_load_format" in n]

@@ -146,16 +146,16 @@ def test_ways_by_branches_count_where_they_are_taken() -> None:
 
 def pairs(listing: str, folder: Path) -> list[list[int]]:
     decode_listing(listing).write_image(folder / "program")
-    said = subprocess.run(
+    completed = subprocess.run(
         [executor(toolchain(), FOLDER), "pairs", folder / "program"], check=True, capture_output=True, text=True
     )
-    return [[int(word) for word in line.split()] for line in said.stdout.splitlines()]
+    return [[int(word) for word in line.split()] for line in completed.stdout.splitlines()]
 
 
 @pytest.mark.parametrize("task", ["fp8_block_gemm", "row_softmax"])
 def test_the_compiler_keeps_the_distances_and_its_pauses_are_needed(task: str, tmp_path: Path) -> None:
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
-    seen, found = 0, 0
+    all_pairs, close_pairs = 0, 0
     for seed in load_task(task, "mi300x").seeds:
         candidate = parse(seed.read_text(encoding="utf-8"))
         defaults = {name: values[0] for name, values in candidate.plan.tunables.items()}
@@ -166,8 +166,8 @@ def test_the_compiler_keeps_the_distances_and_its_pauses_are_needed(task: str, t
         for i, line in enumerate(lines):
             if not line.lstrip().startswith("s_nop") or lines[i - 1].lstrip().startswith("v_pk_"):
                 continue
-            seen += 1
+            all_pairs += 1
             close = pairs("\n".join([*lines[:i], *lines[i + 1 :]]), tmp_path)
-            found += bool(close)
+            close_pairs += bool(close)
             assert all(rule < len(RULES) for *_, rule in close)
-    assert (seen, found) == (seen, seen) and seen
+    assert (all_pairs, close_pairs) == (all_pairs, all_pairs) and all_pairs

@@ -137,7 +137,7 @@ def test_a_request_with_fields_of_other_types_is_passed_over(
 ) -> None:
     spool = Spool(tmp_path / "spool")
     body = {**json.loads(pack(request_of(spool, task)))["body"], **change}
-    made = replace(request_of(spool, task), **change)  # type: ignore[arg-type]
-    (spool.folder / "requests" / f"{made.hash}.json").write_bytes(pack(made))
-    assert json.loads(pack(made))["body"] == body
+    altered = replace(request_of(spool, task), **change)  # type: ignore[arg-type]
+    (spool.folder / "requests" / f"{altered.hash}.json").write_bytes(pack(altered))
+    assert json.loads(pack(altered))["body"] == body
     assert work(spool, task) == 0

@@ -44,14 +44,14 @@ def serving(
 
 
 def test_a_run_on_a_served_worker_ends_as_the_same_run_at_hand(tmp_path: Path) -> None:
-    whole = make_context(tmp_path / "whole", TableSandbox())
-    drive(whole, tmp_path / "whole" / "checkpoint.db")
+    undisturbed = make_context(tmp_path / "whole", TableSandbox())
+    drive(undisturbed, tmp_path / "whole" / "checkpoint.db")
     sandbox = TableSandbox()
     with serving(tmp_path, sandbox, slots=2) as (address, notes):
         context = make_context(tmp_path / "served", through(ServedPost(address, TOKEN)))
         assert drive(context, tmp_path / "served" / "checkpoint.db").status == "done"
     attempts = [
-        [(a.id, a.status, a.geomean_us, a.reason) for a in c.ledger.attempts(c.run.id)] for c in (whole, context)
+        [(a.id, a.status, a.geomean_us, a.reason) for a in c.ledger.attempts(c.run.id)] for c in (undisturbed, context)
     ]
     assert attempts[0] == attempts[1]
     assert len(sandbox.calls) == len(set(sandbox.calls)), "work was done twice"
@@ -101,9 +101,9 @@ def test_a_stranger_gets_a_nonce_and_nothing_else(tmp_path: Path, first: bytes) 
             stranger.sendall(first)
             with contextlib.suppress(OSError):  # the worker may have hung up on what it has read of it
                 stranger.shutdown(socket.SHUT_WR)
-            told = read_all(stranger)
-        assert b"harness" not in told
-        assert b"proof" not in told
+            answer = read_all(stranger)
+        assert b"harness" not in answer
+        assert b"proof" not in answer
         assert ServedPost(address, TOKEN).place("mi300x"), "the worker goes on"
     assert sandbox.calls == []
 
@@ -153,15 +153,15 @@ def test_what_is_altered_on_the_way_is_noticed(tmp_path: Path) -> None:
 
     with (
         serving(tmp_path, TableSandbox()) as (address, _),
-        between(address, meddle) as way,
+        between(address, meddle) as link,
         pytest.raises(SpoolError, match="was altered on the way"),
     ):
-        ServedPost(way, TOKEN)
+        ServedPost(link, TOKEN)
 
 
 def test_a_worker_that_does_not_know_the_token_is_not_believed() -> None:
     """It has copied the greeting and cannot prove more. A machine busy for the whole greeting is asked again."""
-    assert "does not know the token" in next(said for said in (lied() for _ in range(5)) if "timed out" not in said)
+    assert "does not know the token" in next(m for m in (lied() for _ in range(5)) if "timed out" not in m)
 
 
 def lied() -> str:
@@ -206,8 +206,8 @@ def test_a_worker_lost_in_the_middle_pauses_the_run_which_goes_on_with_it_back(t
         return part
 
     sandbox.cut = lambda: None if cut else cut.append(1)
-    with serving(tmp_path, sandbox) as (address, _), between(address, meddle) as way:
-        context = make_context(tmp_path / "run", through(ServedPost(way, TOKEN)))
+    with serving(tmp_path, sandbox) as (address, _), between(address, meddle) as link:
+        context = make_context(tmp_path / "run", through(ServedPost(link, TOKEN)))
         with pytest.raises(SpoolError, match=r"the worker at .* then resume the run"):
             drive(context, tmp_path / "run" / "checkpoint.db")
         assert context.ledger.run(context.run.id).status == "paused"

@@ -65,8 +65,8 @@ def nested(stranger: socket.socket) -> None:
 
 
 def wrong_proof(stranger: socket.socket) -> None:
-    said = b'{"nonce":"0","proof":"' + b"0" * 64 + b'"}'
-    stranger.sendall(len(said).to_bytes(4, "big") + bytes(32) + said)
+    reply = b'{"nonce":"0","proof":"' + b"0" * 64 + b'"}'
+    stranger.sendall(len(reply).to_bytes(4, "big") + bytes(32) + reply)
 
 
 KINDS: list[Callable[[socket.socket], None]] = [
@@ -106,14 +106,14 @@ def test_the_owner_gets_through_while_strangers_keep_coming(tmp_path: Path) -> N
         stop = threading.Event()
 
         def press() -> None:
-            held: list[socket.socket] = []
+            connections: list[socket.socket] = []
             while not stop.is_set():
                 with contextlib.suppress(OSError):
-                    held.append(attempt(address, quiet))
-                while len(held) > 30:
-                    held.pop(0).close()
-            for each in held:
-                each.close()
+                    connections.append(attempt(address, quiet))
+                while len(connections) > 30:
+                    connections.pop(0).close()
+            for connection in connections:
+                connection.close()
 
         pressing = [threading.Thread(target=press) for _ in range(4)]
         for thread in pressing:
@@ -171,9 +171,9 @@ def test_strangers_displace_each_other_and_those_of_the_fullest_address_first() 
 
 
 def test_a_flood_of_notes_is_cut() -> None:
-    told: list[str] = []
-    pending = PendingConnections(told.append)
+    notes: list[str] = []
+    pending = PendingConnections(notes.append)
     for number in range(1000):
         pending.report(str(number))
-    assert told[:MOST_NOTES] == [str(number) for number in range(MOST_NOTES)]
-    assert len(told) == MOST_NOTES + 10
+    assert notes[:MOST_NOTES] == [str(number) for number in range(MOST_NOTES)]
+    assert len(notes) == MOST_NOTES + 10

@@ -34,13 +34,13 @@ def result_of(request: Request, spool: Spool) -> Result:
     return answer(request, TableSandbox(), make_task(spool.folder / "task"), "worker-1", PLACE)
 
 
-def asked(spool: Spool, request: Request) -> Pending:
+def ask(spool: Spool, request: Request) -> Pending:
     with pytest.raises(Pending) as caught:
         spool.ask(request)
     return caught.value
 
 
-def taken(spool: Spool, request: Request) -> Claim:
+def claim_request(spool: Spool, request: Request) -> Claim:
     claim = spool.claim(request.hash)
     assert claim is not None
     return claim
@@ -53,12 +53,12 @@ def spool(tmp_path: Path) -> Spool:
 
 def test_a_question_is_written_once_and_answered_by_its_result(spool: Spool) -> None:
     request = request_of(spool)
-    waiting = asked(spool, request)
+    waiting = ask(spool, request)
     assert (waiting.awaited, waiting.place, waiting.exit_code) == ((request.hash,), str(spool.folder), 1)
     assert spool.open_requests() == [request.hash]
     assert spool.request(request.hash) == request
     result = result_of(request, spool)
-    assert spool.publish(result, taken(spool, request))
+    assert spool.publish(result, claim_request(spool, request))
     assert Spool(spool.folder).ask(request) == result
     assert spool.open_requests() == []
     assert spool.place("mi300x") == PLACE, "the first result pins where the results come from"
@@ -91,13 +91,13 @@ def test_two_workers_do_not_take_one_request(spool: Spool) -> None:
 def test_a_lost_worker_loses_its_claim_and_a_beating_one_does_not(spool: Spool) -> None:
     request = request_of(spool)
     spool.put(request)
-    lost = taken(spool, request)
+    lost = claim_request(spool, request)
     assert spool.claim(request.hash) is None
     os.utime(lost.path, (lost.path.stat().st_mtime - 2 * spool.lease_s,) * 2)
     lost.beat()
     assert spool.claim(request.hash) is None
     lost.expire()
-    second = taken(spool, request)
+    second = claim_request(spool, request)
     assert (lost.number, second.number) == (1, 2)
     assert spool.publish(replace(result_of(request, spool), worker="second"), second)
     assert not spool.publish(replace(result_of(request, spool), worker="late"), lost), "the first result counts"
@@ -108,8 +108,8 @@ def test_a_lost_worker_loses_its_claim_and_a_beating_one_does_not(spool: Spool) 
 def test_a_claim_given_back_counts_as_no_try(spool: Spool) -> None:
     request = request_of(spool)
     spool.put(request)
-    taken(spool, request).drop()
-    assert taken(spool, request).number == 1
+    claim_request(spool, request).drop()
+    assert claim_request(spool, request).number == 1
 
 
 def test_a_request_on_which_workers_are_lost_again_and_again_is_given_up(spool: Spool) -> None:
@@ -117,13 +117,13 @@ def test_a_request_on_which_workers_are_lost_again_and_again_is_given_up(spool: 
     request = replace(request_of(spool), digest=task.digest)
     spool.put(request)
     for _ in range(MOST_TRIES):
-        taken(spool, request).expire()
+        claim_request(spool, request).expire()
     Folder(spool, make_bench(task, sandbox), once=True).run(threading.Event())
     assert sandbox.calls == []
     with pytest.raises(SpoolError, match=f"{MOST_TRIES} workers failed or were lost on it"):
         spool.ask(request)
-    assert asked(spool, request).refused == (), "it is open again for a mended worker"
-    assert taken(spool, request).number == 1
+    assert ask(spool, request).refused == (), "it is open again for a mended worker"
+    assert claim_request(spool, request).number == 1
 
 
 def torn(data: bytes) -> bytes:
@@ -162,12 +162,12 @@ def test_a_result_that_cannot_be_read_is_put_aside_and_asked_for_again(spool: Sp
     data = pack(result_of(request, spool))
     assert spoil(data) != data  # type: ignore[operator]
     (spool.folder / "results" / f"{request.hash}.json").write_bytes(spoil(data))  # type: ignore[operator]
-    (why,) = asked(spool, request).refused
+    (why,) = ask(spool, request).refused
     assert words in why
     assert spool.open_requests() == [request.hash]
-    kept = sorted(p.suffix for p in (spool.folder / "refused").iterdir())
-    assert kept == [".json", ".txt"], "nothing is thrown away"
-    assert spool.publish(result_of(request, spool), taken(spool, request))
+    suffixes = sorted(p.suffix for p in (spool.folder / "refused").iterdir())
+    assert suffixes == [".json", ".txt"], "nothing is thrown away"
+    assert spool.publish(result_of(request, spool), claim_request(spool, request))
     assert spool.ask(request).entries
 
 
@@ -187,7 +187,7 @@ def test_a_result_that_does_not_belong_here_is_put_aside(spool: Spool, changes: 
     request = request_of(spool)
     result = replace(result_of(request, spool), **changes)  # type: ignore[arg-type]
     (spool.folder / "results" / f"{request.hash}.json").write_bytes(pack(result))
-    (why,) = asked(spool, request).refused
+    (why,) = ask(spool, request).refused
     assert words in why
     assert spool.open_requests() == [request.hash]
 
@@ -207,11 +207,11 @@ def test_a_request_that_cannot_be_read_is_left_alone_and_mended_by_asking_again(
     folder = Folder(spool, make_bench(task, sandbox), once=True)
     folder.run(threading.Event())
     assert folder.done == 0
-    asked(spool, request)
+    ask(spool, request)
     assert unpack(Request, path.read_bytes()) == request
-    again = Folder(spool, make_bench(task, sandbox), once=True)
-    again.run(threading.Event())
-    assert again.done == 1
+    mended = Folder(spool, make_bench(task, sandbox), once=True)
+    mended.run(threading.Event())
+    assert mended.done == 1
 
 
 def test_requests_for_another_target_are_left_to_other_workers(spool: Spool) -> None:
@@ -241,7 +241,7 @@ def test_a_broken_machine_gives_its_request_back_and_stops_the_worker(spool: Spo
     with pytest.raises(LabError, match="the GPU is lost"):
         folder.run(threading.Event())
     assert len(spool.open_requests()) == 1
-    assert taken(spool, request_of(spool, "// machine compile the GPU is lost\n")).number == 2
+    assert claim_request(spool, request_of(spool, "// machine compile the GPU is lost\n")).number == 2
 
 
 @contextlib.contextmanager
@@ -256,17 +256,17 @@ def full_disk() -> Iterator[None]:
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(spool: Spool) -> None:
-    request, done = request_of(spool), request_of(spool, "// time_us = 6\n")
-    spool.put(done)
-    result, claim = result_of(done, spool), taken(spool, done)
+    request, answered = request_of(spool), request_of(spool, "// time_us = 6\n")
+    spool.put(answered)
+    result, claim = result_of(answered, spool), claim_request(spool, answered)
     with full_disk(), pytest.raises(SpoolError, match=r"cannot be written to \(.*\); free some space or repair"):
         spool.ask(request)
     with full_disk(), pytest.raises(SpoolError, match="cannot be written to"):
         spool.publish(result, claim)
-    assert asked(spool, request).refused == ()
+    assert ask(spool, request).refused == ()
     assert spool.publish(result, claim)
-    assert spool.ask(done) == result
-    assert [p.name for p in (spool.folder / "results").iterdir()] == [f"{done.hash}.json"], "no pieces are left"
+    assert spool.ask(answered) == result
+    assert [p.name for p in (spool.folder / "results").iterdir()] == [f"{answered.hash}.json"], "no pieces are left"
 
 
 @pytest.mark.parametrize("part", ["requests", "results", "claims"])

@@ -71,13 +71,13 @@ def full_folder(path: Path) -> None:
 
 
 def unix_socket(path: Path) -> None:
-    here = Path.cwd()
+    old_folder = Path.cwd()
     os.chdir(path.parent)  # a socket's address must be short
     try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path.name)
     finally:
-        os.chdir(here)
+        os.chdir(old_folder)
 
 
 def sparse_giant(path: Path) -> None:

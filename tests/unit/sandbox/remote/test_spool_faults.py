@@ -30,7 +30,7 @@ class World:
     task: Task
     dice: random.Random
     requests: list[Request]
-    held: list[tuple[Claim, Request]] = field(default_factory=list)
+    claimed: list[tuple[Claim, Request]] = field(default_factory=list)
     answers: dict[str, Result] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
 
@@ -44,18 +44,18 @@ class World:
         request = self.dice.choice(self.requests)
         claim = self.spool.claim(request.hash)
         if claim is not None:
-            self.held.append((claim, request))
+            self.claimed.append((claim, request))
 
     def publish(self) -> None:
-        if self.held:
-            claim, request = self.held.pop(self.dice.randrange(len(self.held)))
+        if self.claimed:
+            claim, request = self.claimed.pop(self.dice.randrange(len(self.claimed)))
             self.spool.publish(self.result(request), claim)
             if self.dice.random() < 0.3:
                 self.spool.publish(replace(self.result(request), worker="a second time"), claim)
 
     def die(self) -> None:
-        if self.held:
-            self.held.pop(self.dice.randrange(len(self.held)))
+        if self.claimed:
+            self.claimed.pop(self.dice.randrange(len(self.claimed)))
 
     def be_slow(self) -> None:
         """Claims run out, also of workers that still work."""
@@ -81,14 +81,14 @@ class World:
     def ask(self) -> None:
         request = self.dice.choice(self.requests)
         try:
-            found = self.spool.ask(request)
+            answer = self.spool.ask(request)
         except Pending as pending:
             self.sentences += pending.refused
         except SpoolError as error:
             self.sentences.append(str(error))
         else:
-            before = self.answers.setdefault(request.hash, found)
-            assert replace(found, seconds=0) == replace(before, seconds=0), "an answer changed"
+            before = self.answers.setdefault(request.hash, answer)
+            assert replace(answer, seconds=0) == replace(before, seconds=0), "an answer changed"
 
     def end(self) -> None:
         """Everybody lost is given up, one honest worker and a patient asker are left."""

@@ -23,6 +23,6 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
     """Compute in single precision, one product after the other."""
     a, b = inputs["a"].astype(np.float32), inputs["b"].astype(np.float32)
     total = np.zeros((len(a), len(b)), np.float32)
-    for place in range(a.shape[1]):
-        total += np.outer(a[:, place], b[:, place])
+    for k in range(a.shape[1]):
+        total += np.outer(a[:, k], b[:, k])
     return {"c": total}

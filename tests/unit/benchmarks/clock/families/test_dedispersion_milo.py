@@ -22,11 +22,11 @@ __global__ void dedispersion_kernel(const unsigned char * input, float * output,
 
 def fetched(folder: Path) -> Path:
     """Made-up files in the place of the hub's."""
-    place = repository(REPOSITORY).folder(folder)
-    (place / "kernels" / "dedisp_milo").mkdir(parents=True)
-    (place / "kernels" / "dedisp_milo" / "dedispersion.cu.hip").write_text(CODE)
-    (place / "kernels" / "dedisp_milo" / "dedispersion.h").write_text(HEADER)
-    return place
+    fetched_folder = repository(REPOSITORY).folder(folder)
+    (fetched_folder / "kernels" / "dedisp_milo").mkdir(parents=True)
+    (fetched_folder / "kernels" / "dedisp_milo" / "dedispersion.cu.hip").write_text(CODE)
+    (fetched_folder / "kernels" / "dedisp_milo" / "dedispersion.h").write_text(HEADER)
+    return fetched_folder
 
 
 def test_the_header_is_in_its_place_and_the_pragma_without_a_factor_is_gone(tmp_path: Path) -> None:

@@ -39,9 +39,9 @@ def test_a_configuration_is_read_from_its_name() -> None:
 
 def test_the_source_stands_unchanged_between_plan_and_constants() -> None:
     text = candidate(SOURCE, configuration(TEXT))
-    plan, _, rest = text.partition("+++*/\n")
+    plan, _, code = text.partition("+++*/\n")
     assert 'kernel = "kernel<256, BLOCK_TILE, WARP_TILE, __uint128_t, 2, true, false>"' in plan
-    assert rest == f"{SOURCE}\nconstexpr cube BLOCK_TILE{{128, 64, 128}}, WARP_TILE{{32, 32, 16}};\n"
+    assert code == f"{SOURCE}\nconstexpr cube BLOCK_TILE{{128, 64, 128}}, WARP_TILE{{32, 32, 16}};\n"
     other = candidate(SOURCE, configuration("64x128x64 mfma16 pipeline0 block64 rows"))
     assert "__uint128_t, 0, false, false>" in other and "WARP_TILE{16, 16, 32}" in other
 
@@ -72,9 +72,9 @@ def test_operands_lie_as_the_kernel_reads_them(tmp_path: Path, reads_columns: bo
 
 def test_two_rows_never_share_a_task_or_a_kernel_wrongly(tmp_path: Path) -> None:
     rows = [ROW, replace(ROW, kernel=TEXT.replace("columns", "rows")), replace(ROW, dims={**ROW.dims, "k": 1024})]
-    made = [point_of(tmp_path, SOURCE, row) for row in rows]
-    assert len({p.task for p in made}) == 3
-    assert len({p.kernel for p in made}) == 2
+    points = [point_of(tmp_path, SOURCE, row) for row in rows]
+    assert len({p.task for p in points}) == 3
+    assert len({p.kernel for p in points}) == 2
 
 
 def test_the_reference_gives_a_partial_last_block_its_own_scale(tmp_path: Path) -> None:

@@ -49,9 +49,11 @@ def test_no_negative_zero_is_made(name: str) -> None:
     for family in (None, *(name for name in families.names if name not in task.variant_names)):
         for seed in range(5):
             case = replace(held_out(task, 0), seed=seed)
-            drawn, made = task.draw(case), families.draw(case, family)
+            drawn, changed = task.draw(case), families.draw(case, family)
             for spec in task.inputs_of(case):
-                signed = [np.signbit(to_float64(x[spec.name])) & (to_float64(x[spec.name]) == 0) for x in (made, drawn)]
+                signed = [
+                    np.signbit(to_float64(x[spec.name])) & (to_float64(x[spec.name]) == 0) for x in (changed, drawn)
+                ]
                 assert not signed[0].any() or signed[1].any(), (family, spec.name)
 
 
@@ -80,10 +82,10 @@ def test_a_listed_test_keeps_its_inputs_and_a_family_the_cases_seed(softmax: Tas
     families = InputFamilies(softmax)
     test = softmax.tests[0]
     assert families.draw(test, None)["x"].tobytes() == softmax.draw(test)["x"].tobytes()
-    one, other = (families.draw(held_out(softmax), "zeros")["x"] for _ in range(2))
-    assert one.tobytes() == other.tobytes()
-    again = families.draw(replace(held_out(softmax), seed=5), "zeros")["x"]
-    assert one.tobytes() != again.tobytes()
+    first, other = (families.draw(held_out(softmax), "zeros")["x"] for _ in range(2))
+    assert first.tobytes() == other.tobytes()
+    reseeded = families.draw(replace(held_out(softmax), seed=5), "zeros")["x"]
+    assert first.tobytes() != reseeded.tobytes()
 
 
 @pytest.mark.slow
@@ -119,10 +121,10 @@ def test_where_a_task_has_several_inputs_one_family_changes_all_of_them() -> Non
     families = InputFamilies(gemv)
     assert families.together["zeros"] in families.names and len(families.together) > 4
     for seed in range(8):
-        made = families.draw(replace(held_out(gemv), seed=seed), families.together["whole numbers"])
-        assert all((x == np.rint(to_float64(x))).all() for x in made.values())
+        inputs = families.draw(replace(held_out(gemv), seed=seed), families.together["whole numbers"])
+        assert all((x == np.rint(to_float64(x))).all() for x in inputs.values())
     some = [families.draw(replace(held_out(gemv), seed=seed), "whole numbers") for seed in range(20)]
-    assert {sum(bool((x == np.rint(to_float64(x))).all()) for x in made.values()) for made in some} == {1, 2}
+    assert {sum(bool((x == np.rint(to_float64(x))).all()) for x in inputs.values()) for inputs in some} == {1, 2}
     assert InputFamilies(load_task("row_softmax")).together == {}
 
 
@@ -130,9 +132,9 @@ def test_extremes_are_for_tasks_that_move_values_and_compute_nothing(softmax: Ta
     assert "extremes" not in InputFamilies(softmax).names
     transpose = load_task("transpose")
     assert "extremes" in InputFamilies(transpose).names
-    held = np.concatenate([x.ravel() for x in draws(transpose, "extremes")])
-    size = np.abs(held)
-    assert (size > 5e37).any() and ((size > 0) & (size < 1e-38)).any() and np.isfinite(held).all()
+    values = np.concatenate([x.ravel() for x in draws(transpose, "extremes")])
+    size = np.abs(values)
+    assert (size > 5e37).any() and ((size > 0) & (size < 1e-38)).any() and np.isfinite(values).all()
 
 
 def test_an_input_that_reference_or_baseline_cannot_take_is_left_as_it_was(softmax: Task) -> None:
@@ -177,10 +179,10 @@ def test_rounding_passes_where_a_family_leaves_almost_nothing(softmax: Task) -> 
     nothing = np.zeros((1, 1))
     assert compare(np.full((1, 1), -1e-24, np.float32), nothing, nothing, tolerance).correct
     assert not compare(np.full((1, 1), 1e-3, np.float32), nothing, nothing, tolerance).correct
-    own = replace(gelu.tolerance, least=FLUSHED, row_units=ROW_UNITS)  # a denormal result may be zero
+    own_tolerance = replace(gelu.tolerance, least=FLUSHED, row_units=ROW_UNITS)  # a denormal result may be zero
     # A task's own family may be one on which the standard is exact by luck.
-    wanted = [replace(own, units=EXACT_UNITS), own]
-    assert [InputFamilies(gelu).tolerance(gelu.outputs[0], name) for name in ("large", None)] == wanted
+    expected = [replace(own_tolerance, units=EXACT_UNITS), own_tolerance]
+    assert [InputFamilies(gelu).tolerance(gelu.outputs[0], name) for name in ("large", None)] == expected
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "e4m3fnuz", "f16"])
@@ -189,9 +191,9 @@ def test_every_shape_and_type_can_be_changed(dtype: str, shape: tuple[int, ...])
     rng = np.random.default_rng(1)
     x = rng.standard_normal(shape).astype(np.float32).astype(numpy_dtype(dtype))
     for make in (planted, *(maker for name, maker in MAKERS.items() if name not in MOVED)):
-        made = make(x, rng)
-        assert made.shape == x.shape and made.dtype == x.dtype
-        assert np.isfinite(to_float64(made)).all()
+        changed = make(x, rng)
+        assert changed.shape == x.shape and changed.dtype == x.dtype
+        assert np.isfinite(to_float64(changed)).all()
 
 
 def test_no_planted_value_leaves_the_range_of_its_row(softmax: Task) -> None:
@@ -199,21 +201,21 @@ def test_no_planted_value_leaves_the_range_of_its_row(softmax: Task) -> None:
     rows, columns = np.random.default_rng(1).standard_normal((2, 60, 50)).astype(np.float32)
     scaled = np.ascontiguousarray(rows * np.exp2(np.arange(60, dtype=np.float32) % 8)[:, None] - 3)
     for seed in range(20):
-        made = planted(scaled, np.random.default_rng(seed))
-        assert (made.min(axis=1) >= scaled.min(axis=1)).all() and (made.max(axis=1) <= scaled.max(axis=1)).all()
-        assert (made != scaled).any() and (made == 0).any()
+        changed = planted(scaled, np.random.default_rng(seed))
+        assert (changed.min(axis=1) >= scaled.min(axis=1)).all() and (changed.max(axis=1) <= scaled.max(axis=1)).all()
+        assert (changed != scaled).any() and (changed == 0).any()
     column = planted(columns[:, :1], np.random.default_rng(2))
     assert column.min() >= columns[:, 0].min() and (column != columns[:, :1]).any()
 
 
 def test_the_largest_values_of_a_line_fall_to_one_lane() -> None:
     x = np.random.default_rng(3).permuted(np.tile(np.arange(20000, dtype=np.float32), (9, 1)), axis=1)
-    made = MAKERS["gathered"](x, np.random.default_rng(4))
-    assert (np.sort(made, axis=1) == np.sort(x, axis=1)).all()
-    places = np.argsort(-made, axis=1)[:, :8]
-    beside = [np.diff(np.sort((row - row[0]) % 20000)).max() == 1 for row in places]
+    gathered = MAKERS["gathered"](x, np.random.default_rng(4))
+    assert (np.sort(gathered, axis=1) == np.sort(x, axis=1)).all()
+    indices = np.argsort(-gathered, axis=1)[:, :8]
+    beside = [np.diff(np.sort((row - row[0]) % 20000)).max() == 1 for row in indices]
     strides = [
-        {int(stride) for stride in np.diff(np.sort(row))} for row, near in zip(places, beside, strict=True) if not near
+        {int(stride) for stride in np.diff(np.sort(row))} for row, near in zip(indices, beside, strict=True) if not near
     ]
     assert sum(beside) == 3 and all(stride % 64 == 0 for of_row in strides for stride in of_row)
     assert any(of_row and min(of_row) & (min(of_row) - 1) for of_row in strides)  # no power of two alone
@@ -230,10 +232,10 @@ def test_a_single_line_is_too_large_for_float16_or_too_small() -> None:
 
 def test_some_lines_of_extremes_hold_denormals_alone_and_others_lie_far_below() -> None:
     x = np.random.default_rng(1).standard_normal((64, 50)).astype(np.float32)
-    made = MAKERS["extremes"](x, np.random.default_rng(2))
-    least, far = (np.abs(made) < 1e-38).all(axis=1), (made < -1e36).all(axis=1)
+    extremes = MAKERS["extremes"](x, np.random.default_rng(2))
+    least, far = (np.abs(extremes) < 1e-38).all(axis=1), (extremes < -1e36).all(axis=1)
     assert 4 < least.sum() < 30 and 4 < far.sum() < 30 and not (least & far).any()
-    assert len(np.unique(made[least])) > 100 and (made[least] > 0).any() and (made[least] < 0).any()
+    assert len(np.unique(extremes[least])) > 100 and (extremes[least] > 0).any() and (extremes[least] < 0).any()
 
 
 def test_infinities_are_for_tasks_that_look_at_no_value() -> None:

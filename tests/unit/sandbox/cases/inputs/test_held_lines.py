@@ -14,18 +14,18 @@ from tasks.loader import load_task
 
 def test_a_line_of_nothing_else_stays_as_it_was_drawn_along_any_axis() -> None:
     drawn = {name: np.ones((3, 4), np.float32) for name in ("rows", "columns")} | {"n": np.ones(3, np.int32)}
-    made = {name: x.copy() for name, x in drawn.items()}
-    made["rows"][1], made["rows"][0, 0], made["n"][0] = -2e30, -1e30, 7
-    made["columns"][:, 2] = 3e29
-    held = with_held_lines(made, drawn)
-    assert (held["rows"][1] == 1).all() and held["rows"][0, 0] == np.float32(-1e30)
-    assert (held["columns"] == 1).all() and held["n"] is made["n"]
+    changed = {name: x.copy() for name, x in drawn.items()}
+    changed["rows"][1], changed["rows"][0, 0], changed["n"][0] = -2e30, -1e30, 7
+    changed["columns"][:, 2] = 3e29
+    restored = with_held_lines(changed, drawn)
+    assert (restored["rows"][1] == 1).all() and restored["rows"][0, 0] == np.float32(-1e30)
+    assert (restored["columns"] == 1).all() and restored["n"] is changed["n"]
 
 
 def test_what_was_not_changed_or_is_held_is_not_copied() -> None:
     drawn = {"x": np.full(4, 1e30, np.float32), "y": np.ones(4, np.float32)}
-    held = with_held_lines({"x": drawn["x"], "y": drawn["y"] * 2}, drawn)
-    assert held["x"] is drawn["x"] and (held["y"] == 2).all()
+    restored = with_held_lines({"x": drawn["x"], "y": drawn["y"] * 2}, drawn)
+    assert restored["x"] is drawn["x"] and (restored["y"] == 2).all()
 
 
 def test_no_try_of_a_task_that_computes_has_such_a_line_and_some_hold_such_a_number() -> None:

@@ -28,7 +28,7 @@ REAL = Path(__file__).parents[4] / "kernels" / "real" / "tasks"
     ids=str,
 )
 def test_the_independent_dims_of_a_task(name: str | Path, dims: list[tuple[str, int]]) -> None:
-    assert [(one.name, one.granule) for one in independent_dims(load_task(name))] == dims
+    assert [(dim.name, dim.granule) for dim in independent_dims(load_task(name))] == dims
 
 
 def test_gathered_granules_keep_the_blocks_of_a_scale() -> None:
@@ -36,6 +36,6 @@ def test_gathered_granules_keep_the_blocks_of_a_scale() -> None:
     n = independent_dims(task)[1]
     case = Case("", {"m": 32, "n": 512, "k": 256}, 3)
     inputs = task.draw(case)
-    taken = n.gather(inputs, np.array([3, 1]))
-    assert (taken["b"] == np.concatenate([inputs["b"][384:], inputs["b"][128:256]])).all()
-    assert (taken["b_scale"] == inputs["b_scale"][[3, 1]]).all() and taken["a"] is inputs["a"]
+    gathered = n.gather(inputs, np.array([3, 1]))
+    assert (gathered["b"] == np.concatenate([inputs["b"][384:], inputs["b"][128:256]])).all()
+    assert (gathered["b_scale"] == inputs["b_scale"][[3, 1]]).all() and gathered["a"] is inputs["a"]

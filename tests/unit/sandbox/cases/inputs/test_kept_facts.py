@@ -35,12 +35,12 @@ def told(families: InputFamilies) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["row_softmax", "transpose", "mlp_backward"])
 def test_what_is_measured_of_a_task_is_measured_once(name: str, tmp_path: Path) -> None:
-    calls, again = Counter[str](), Counter[str]()
+    calls, later_calls = Counter[str](), Counter[str]()
     task = load_task(name)
     first = told(InputFamilies(counted(task, calls), tmp_path))
     (path,) = tmp_path.glob("*.json")
-    assert told(InputFamilies(counted(task, again), tmp_path)) == first == told(InputFamilies(task))
-    assert again["reference"] <= 2 < calls["reference"]  # by which tasks are told apart
+    assert told(InputFamilies(counted(task, later_calls), tmp_path)) == first == told(InputFamilies(task))
+    assert later_calls["reference"] <= 2 < calls["reference"]  # by which tasks are told apart
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -62,7 +62,7 @@ def test_another_function_plant_or_case_is_another_task(tmp_path: Path) -> None:
     def doubled(inputs: Any, case: Any) -> Any:
         return {"y": 2 * task.reference(inputs, case)["y"]}
 
-    for each in (
+    for variant in (
         task,
         replace(task, reference=doubled),
         replace(task, plant=()),
@@ -70,7 +70,7 @@ def test_another_function_plant_or_case_is_another_task(tmp_path: Path) -> None:
         replace(task, in_order=None),
         replace(task, digest="0" * 64),
     ):
-        assert told(InputFamilies(each, tmp_path)) == told(InputFamilies(each))
+        assert told(InputFamilies(variant, tmp_path)) == told(InputFamilies(variant))
     assert len(list(tmp_path.glob("*.json"))) == 6
 
 
@@ -96,7 +96,7 @@ def test_a_task_whose_reference_fails_keeps_nothing(tmp_path: Path) -> None:
 
 
 def test_a_thread_that_is_slow_to_begin_loses_no_fact_of_another() -> None:
-    begun, measured, told = threading.Event(), threading.Event(), list[int]()
+    begun, measured, facts_read = threading.Event(), threading.Event(), list[int]()
 
     def slow() -> Any:
         begun.set()
@@ -104,11 +104,11 @@ def test_a_thread_that_is_slow_to_begin_loses_no_fact_of_another() -> None:
         raise ValueError("told apart by nothing")
 
     facts = KeptFacts(load_task("transpose"), slow, Path("not written"))
-    other = threading.Thread(target=lambda: told.append(facts.get("other", lambda: 1)))
+    other = threading.Thread(target=lambda: facts_read.append(facts.get("other", lambda: 1)))
     other.start()
     begun.wait(60)
-    told.append(facts.get("size", lambda: 3))
+    facts_read.append(facts.get("size", lambda: 3))
     measured.set()
     other.join(60)
-    assert sorted(told) == [1, 3]
+    assert sorted(facts_read) == [1, 3]
     assert facts.get("size", lambda: 4) == 3 and facts.get("other", lambda: 4) == 1

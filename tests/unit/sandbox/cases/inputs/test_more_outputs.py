@@ -30,7 +30,7 @@ def test_few_outputs_are_compared_with_the_errors_of_more() -> None:
     for seed in range(40):
         case = replace(CASE, seed=seed)
         inputs = families.draw(case, None)
-        reference, baseline = (found["s"] for found in TASK.expected(inputs, case))
+        reference, baseline = (outputs["s"] for outputs in TASK.expected(inputs, case))
         beside = more_outputs(families, case, None, "s")
         assert beside[0].size >= min(ENOUGH, MOST_DRAWS * reference.size) and beside[0].shape == beside[1].shape
         right, narrow = (sums(inputs["x"], inputs["start"], kind) for kind in (np.float32, np.float16))

@@ -13,17 +13,17 @@ def line(seed: int = 0, dtype: str = "float32") -> Array:
 
 
 def test_a_number_is_planted_with_its_neighbours_at_ends_and_anywhere() -> None:
-    made = planted_number(line(), 1234.5, np.random.default_rng(1))
-    exact = made == np.float32(1234.5)
-    assert exact.any() and (made == np.nextafter(np.float32(1234.5), np.float32(np.inf))).any()
-    assert (np.abs(made[:, 0]) > 600).sum() >= 3 and (np.abs(made[:, -1]) > 600).sum() >= 3
-    assert 0.01 < (made != line()).mean() < 0.5
+    planted = planted_number(line(), 1234.5, np.random.default_rng(1))
+    exact = planted == np.float32(1234.5)
+    assert exact.any() and (planted == np.nextafter(np.float32(1234.5), np.float32(np.inf))).any()
+    assert (np.abs(planted[:, 0]) > 600).sum() >= 3 and (np.abs(planted[:, -1]) > 600).sum() >= 3
+    assert 0.01 < (planted != line()).mean() < 0.5
 
 
 def test_a_whole_number_is_a_pattern_of_low_bits_and_of_whole_arrays_only_what_they_may_hold() -> None:
-    made = planted_number(line(), 0x1234, np.random.default_rng(1))
-    low = (made.view(np.uint32) & 0xFFFF) == 0x1234
-    assert low.sum() > 20 and np.abs(made[low & (np.abs(made) < 100)]).max() < 10
+    planted = planted_number(line(), 0x1234, np.random.default_rng(1))
+    low = (planted.view(np.uint32) & 0xFFFF) == 0x1234
+    assert low.sum() > 20 and np.abs(planted[low & (np.abs(planted) < 100)]).max() < 10
     counts = np.arange(100, dtype=np.int32)
     assert set(planted_number(counts, 40.0, np.random.default_rng(1))) <= set(range(100))
     assert (planted_number(counts, 4000.0, np.random.default_rng(1)) == counts).all()

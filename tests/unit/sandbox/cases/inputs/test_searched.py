@@ -21,13 +21,13 @@ def line(seed: int = 0, dtype: str = "float32") -> Array:
 @pytest.mark.parametrize("number", [3e-7, -12.0, 1e5])
 def test_values_become_as_large_as_a_number_or_as_its_root(number: float) -> None:
     for step, size in ((_as_large, abs(number)), (_as_root, np.sqrt(abs(number)))):
-        found = [np.abs(step(line(seed), number, np.random.default_rng(seed))).max() / size for seed in range(20)]
-        assert AROUND[0] ** 1.01 < min(found) < 1.0 < max(found) < AROUND[1] * 1.01
+        ratios = [np.abs(step(line(seed), number, np.random.default_rng(seed))).max() / size for seed in range(20)]
+        assert AROUND[0] ** 1.01 < min(ratios) < 1.0 < max(ratios) < AROUND[1] * 1.01
 
 
 def test_lines_are_spread_by_a_number_and_moved_by_it_within_bounds() -> None:
-    made = _spread(line(), 64.0, np.random.default_rng(0))
-    below = made.max(axis=1, keepdims=True) - made
+    spread = _spread(line(), 64.0, np.random.default_rng(0))
+    below = spread.max(axis=1, keepdims=True) - spread
     low, high = (below > 50) & (below < 80), below < 1
     assert (low | high).all()
     shares = low.mean(axis=1)
@@ -38,14 +38,14 @@ def test_lines_are_spread_by_a_number_and_moved_by_it_within_bounds() -> None:
 
 @pytest.mark.parametrize("number", [-3e38, 1e5, 1e-20, -64.0])
 def test_whole_lines_lie_past_a_number_as_far_as_the_type_goes(number: float) -> None:
-    whole = 0
+    whole_draws = 0
     for seed in range(12):
-        made = _past(line(), number, np.random.default_rng(seed)).astype(np.float64)
-        past = (made * np.sign(number) >= abs(np.float32(number))) & (np.abs(made) <= 2.01 * abs(number))
-        changed = (made != line()).all(axis=1)
-        assert np.isfinite(made).all() and past[changed].all() and 0.2 < changed.mean() <= 1.0
-        whole += bool(changed.all())
-    assert 2 <= whole <= 10
+        values = _past(line(), number, np.random.default_rng(seed)).astype(np.float64)
+        past = (values * np.sign(number) >= abs(np.float32(number))) & (np.abs(values) <= 2.01 * abs(number))
+        changed = (values != line()).all(axis=1)
+        assert np.isfinite(values).all() and past[changed].all() and 0.2 < changed.mean() <= 1.0
+        whole_draws += bool(changed.all())
+    assert 2 <= whole_draws <= 10
 
 
 def test_the_most_unusual_numbers_have_a_try_of_their_own_before_any_other() -> None:
@@ -55,8 +55,8 @@ def test_the_most_unusual_numbers_have_a_try_of_their_own_before_any_other() -> 
         case = replace(task.tests[3], role="held_out", seed=5)
         sizes = [size for size in (1e30, 1e12, 1e-9, 64.0, 2.0) if size <= first]
         for number, size in enumerate(sizes):
-            made = np.abs(searched.draw(case, f"search {number}")["x"].astype(np.float64))
-            assert ((made >= 0.999 * size) & (made <= 2.01 * size)).all(axis=1).any()
+            magnitudes = np.abs(searched.draw(case, f"search {number}")["x"].astype(np.float64))
+            assert ((magnitudes >= 0.999 * size) & (magnitudes <= 2.01 * size)).all(axis=1).any()
 
 
 def test_what_is_small_though_nothing_cancels_is_judged_by_its_own_size() -> None:
@@ -81,8 +81,8 @@ def test_a_try_is_the_same_for_the_same_case_and_differs_from_others() -> None:
     for name, values in searched.draw(case, "search 3").items():
         assert np.array_equal(values, first[name], equal_nan=True)
     drawn = [searched.draw(case, f"search {number}") for number in range(12)]
-    assert len({tuple(v.tobytes() for v in each.values()) for each in drawn}) > 8
-    assert all(np.isfinite(v.astype(np.float64)).all() for each in drawn for v in each.values())
+    assert len({tuple(v.tobytes() for v in inputs.values()) for inputs in drawn}) > 8
+    assert all(np.isfinite(v.astype(np.float64)).all() for inputs in drawn for v in inputs.values())
 
 
 def test_a_try_counts_where_both_know_an_answer_and_is_judged_by_its_own_size() -> None:
@@ -119,8 +119,8 @@ def check_cancelled(task: Task, case: Case) -> None:
     least = {}
     for name, inputs in (("search 0", drawn), ("search 1", alike)):
         searched = SearchedInputs(InputFamilies(task), [], 77)
-        given = inputs, task.reference(inputs, case), task.baseline(inputs, case)
-        assert searched.is_sound(case, name, *given)
+        values = inputs, task.reference(inputs, case), task.baseline(inputs, case)
+        assert searched.is_sound(case, name, *values)
         least[name] = searched.tolerance(task.outputs[0], name).least
     unit = float(np.spacing(np.abs(drawn["bias"]).max()))
     assert unit < least["search 1"] < 64 * unit
@@ -132,16 +132,16 @@ def test_changed_keep_what_a_task_promises(name: str, first: str) -> None:
     task = load_task(name)
     case = task.tests[0]
     drawn = task.draw(case)
-    kept = task.kept(drawn, drawn, case)
-    assert all(np.array_equal(kept[n], x) for n, x in drawn.items())  # what is drawn stays
+    unchanged = task.kept(drawn, drawn, case)
+    assert all(np.array_equal(unchanged[n], x) for n, x in drawn.items())  # what is drawn stays
     values = np.array(drawn[first])
     values[::2] = values[::2, :1]
-    made = task.kept({**drawn, first: values}, drawn, case)
+    changed = task.kept({**drawn, first: values}, drawn, case)
     if name == "moe_ffn":
-        ordered = -np.sort(-made["logits"].astype(np.float64), axis=1)
+        ordered = -np.sort(-changed["logits"].astype(np.float64), axis=1)
         assert (ordered[:, 0] - ordered[:, 1] > 0.049).all() and (ordered[:, 1] - ordered[:, 2] > 0.049).all()
     else:
-        x, words = (made[n].astype(np.float64) for n in ("x", "codebook"))
+        x, words = (changed[n].astype(np.float64) for n in ("x", "codebook"))
         apart = np.sort(np.square(x[:, None] - words).sum(axis=-1), axis=1)
         assert (apart[:, 1] - apart[:, 0] > 0.2).all()
     far = {**drawn, first: np.full_like(drawn[first], 3e38)}
@@ -189,6 +189,6 @@ def test_changed_hold_no_negative_zero_and_drawn_ones_stay() -> None:
     task = load_task("top_k")
     case = task.tests[1]
     drawn = task.draw(case)
-    gone = {"x": (to_float64(drawn["x"]) * 1e-60).astype(np.float32)}
-    assert np.signbit(gone["x"]).any() and not np.signbit(task.kept(gone, drawn, case)["x"]).any()
-    assert task.kept(gone, gone, case)["x"] is gone["x"]
+    vanished = {"x": (to_float64(drawn["x"]) * 1e-60).astype(np.float32)}
+    assert np.signbit(vanished["x"]).any() and not np.signbit(task.kept(vanished, drawn, case)["x"]).any()
+    assert task.kept(vanished, vanished, case)["x"] is vanished["x"]

@@ -37,31 +37,31 @@ def test_one_binade_has_one_exponent_and_all_have_every_one(dtype: str) -> None:
     rng = np.random.default_rng(2)
     met = set()
     for turn in range(0, TURNS, 16):
-        made = of_binades(x, ONE_BINADE, (-9, 9), rng, turn)
-        assert made.shape == x.shape and made.dtype == x.dtype
-        assert np.ptp(exponents(made)) <= 1  # a mantissa may be rounded up to the next one
-        met.add(int(exponents(made).min()))
+        binade = of_binades(x, ONE_BINADE, (-9, 9), rng, turn)
+        assert binade.shape == x.shape and binade.dtype == x.dtype
+        assert np.ptp(exponents(binade)) <= 1  # a mantissa may be rounded up to the next one
+        met.add(int(exponents(binade).min()))
     assert met == set(range(-9, 10))
-    every = of_binades(x, ALL_BINADES, (-9, 9), rng)
-    assert set(np.unique(exponents(every))) >= set(range(-9, 10))
-    signs = np.sign(to_float64(every))
+    all_binades = of_binades(x, ALL_BINADES, (-9, 9), rng)
+    assert set(np.unique(exponents(all_binades))) >= set(range(-9, 10))
+    signs = np.sign(to_float64(all_binades))
     assert (signs == signs[:, :1]).all() and len(np.unique(signs)) == 2
 
 
 def test_values_of_one_size_rise_in_some_lines_and_fall_in_others() -> None:
     x = np.random.default_rng(1).standard_normal((90, 50)).astype(np.float32)
-    made = np.abs(of_binades(x, ONE_SIZE, (-3, -1), np.random.default_rng(2)))
-    steps = np.diff(made.astype(np.float64), axis=1)
+    magnitudes = np.abs(of_binades(x, ONE_SIZE, (-3, -1), np.random.default_rng(2)))
+    steps = np.diff(magnitudes.astype(np.float64), axis=1)
     rising, falling = (steps >= 0).all(axis=1), (steps <= 0).all(axis=1)
     assert rising.sum() > 15 and falling.sum() > 15 and (~rising & ~falling).sum() > 15
-    assert made.max() <= 2 * made.min()
+    assert magnitudes.max() <= 2 * magnitudes.min()
 
 
 def test_values_too_large_for_a_square_stand_beside_usual_ones() -> None:
     x, rng = np.random.default_rng(1).standard_normal((40, 300)).astype(np.float32), np.random.default_rng(1)
     for turn in (0, TURNS - 1):
-        made = exponents(of_binades(x, ONE_BINADE, (-100, 100), rng, turn))
-        assert (made == 100).mean() == pytest.approx(0.5, abs=0.05) if turn else (made == -100).all()
+        binades = exponents(of_binades(x, ONE_BINADE, (-100, 100), rng, turn))
+        assert (binades == 100).mean() == pytest.approx(0.5, abs=0.05) if turn else (binades == -100).all()
 
 
 def test_every_input_has_both_ends_of_its_range_and_some_exponents_between() -> None:
@@ -70,9 +70,9 @@ def test_every_input_has_both_ends_of_its_range_and_some_exponents_between() -> 
     seeds = seeds_of_ends(2, 3, np.random.default_rng(1))
     for seed in seeds:
         case = replace(task.tests[0], role="held_out", seed=seed)
-        drawn, made = task.draw(case), families.draw(case, ONE_BINADE)
-        (name,) = (name for name in made if not np.array_equal(made[name], drawn[name]))
-        values = exponents(made[name])
+        drawn, changed = task.draw(case), families.draw(case, ONE_BINADE)
+        (name,) = (name for name in changed if not np.array_equal(changed[name], drawn[name]))
+        values = exponents(changed[name])
         least[name] = min(least.get(name, 999), int(values.min()))
         most[name] = max(most.get(name, -999), int(values.max()))
     assert least == {"x": -100, "scale": -100} and sorted(most) == ["scale", "x"] and min(most.values()) >= 100
@@ -87,8 +87,8 @@ def test_what_was_never_negative_stays_so() -> None:
 def test_no_line_has_nothing_but_values_whose_squares_overflow() -> None:
     drawn: Mapping[str, np.ndarray] = {"x": np.ones((50, 3), np.float32)}
     for seed in range(20):
-        made = swept(drawn, "x", ALL_BINADES, (60, 100), np.random.default_rng(seed))["x"]
-        assert (made < 2.0 ** (HELD + 2)).any(axis=1).all()
+        values = swept(drawn, "x", ALL_BINADES, (60, 100), np.random.default_rng(seed))["x"]
+        assert (values < 2.0 ** (HELD + 2)).any(axis=1).all()
 
 
 @pytest.mark.parametrize("name", ["row_softmax", "reduction", "layer_norm", "bias_gelu", "rms_norm", "scan"])
@@ -103,9 +103,9 @@ def test_the_standard_implementation_is_right_on_them(name: str) -> None:
             inputs = families.typed(drawn, family)
             reference, baseline = task.expected(inputs, drawn)
             for spec in task.outputs:
-                got = np.asarray(baseline[spec.name]).astype(numpy_dtype(spec.dtype))
+                actual = np.asarray(baseline[spec.name]).astype(numpy_dtype(spec.dtype))
                 tolerance = families.tolerance(spec, family)
-                assert compare(got, reference[spec.name], baseline[spec.name], tolerance).correct
+                assert compare(actual, reference[spec.name], baseline[spec.name], tolerance).correct
 
 
 def test_exponents_beyond_what_a_square_bears_are_left_out() -> None:
@@ -126,10 +126,10 @@ def test_a_value_left_out_below_some_size_is_gross_on_them() -> None:
         case = replace(task.tests[0], seed=seed, role="held_out")
         inputs = families.typed(case, ONE_BINADE)
         reference, baseline = task.expected(inputs, case)
-        kept = np.where(np.abs(inputs["x"]) < 2.0**-30, np.float32(0), inputs["x"])
-        got = kept.sum(dtype=np.float64)[None].astype(np.float32)
+        large = np.where(np.abs(inputs["x"]) < 2.0**-30, np.float32(0), inputs["x"])
+        actual = large.sum(dtype=np.float64)[None].astype(np.float32)
         (spec,) = task.outputs
-        wrong += not compare(got, reference["y"], baseline["y"], families.tolerance(spec, ONE_BINADE)).correct
+        wrong += not compare(actual, reference["y"], baseline["y"], families.tolerance(spec, ONE_BINADE)).correct
     assert wrong > 8
 
 

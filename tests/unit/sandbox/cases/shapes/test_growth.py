@@ -25,14 +25,14 @@ args = ["a", "b", "a_scale", "b_scale", "c", "m", "n", "k"]
 """
 
 
-def made(plan: str, task: Task) -> Prepared:
+def prepare_plan(plan: str, task: Task) -> Prepared:
     prepared = prepare(HEAD.format(plan=plan.strip()), task)
     assert prepared.refusal is None, prepared.refusal
     return prepared
 
 
 def rows(grid: str, block: str = "64") -> Prepared:
-    return made(ROWS.format(grid=grid, block=block), load_task("row_softmax"))
+    return prepare_plan(ROWS.format(grid=grid, block=block), load_task("row_softmax"))
 
 
 def grid(prepared: Prepared, case: Case) -> tuple[int, int, int]:
@@ -53,7 +53,7 @@ def test_what_every_derivation_keeps(name: str, seed: int) -> None:
             assert case.role == "held_out" and tuple(case.dims) == tuple(task.tests[0].dims)
             assert cost(task, case.dims) <= COST
             for dim, length in case.dims.items():
-                extents = [one.dims[dim] for one in listed]
+                extents = [derived_case.dims[dim] for derived_case in listed]
                 assert min(extents) <= length <= max(extents) and length % task.multiples.get(dim, 1) == 0
         for dim in task.tests[0].dims:
             most = max(case.dims[dim] for case in listed)
@@ -62,7 +62,7 @@ def test_what_every_derivation_keeps(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_large_tile_gets_three_ragged_blocks_in_both_directions_at_once(seed: int) -> None:
-    prepared = made(PRODUCT, load_task("fp8_block_gemm"))
+    prepared = prepare_plan(PRODUCT, load_task("fp8_block_gemm"))
     case = plan_cases(prepared, seed)[0]
     across, down, _ = grid(prepared, case)
     assert across >= BLOCKS and down >= BLOCKS
@@ -109,7 +109,7 @@ def test_a_round_extent_is_met_once_as_it_is_and_once_ragged() -> None:
 
 def test_a_direction_each_where_all_at_once_would_cost_too_much() -> None:
     plan = PRODUCT.replace("224", "2048").replace("128", "2048")
-    prepared = made(plan, load_task("fp8_block_gemm"))
+    prepared = prepare_plan(plan, load_task("fp8_block_gemm"))
     grids = [grid(prepared, case) for case in plan_cases(prepared, 1)]
     assert any(across >= BLOCKS for across, _, _ in grids)
     assert any(down >= BLOCKS for _, down, _ in grids)

@@ -20,14 +20,19 @@ def lengths(task: Task, name: str) -> list[int]:
 def test_all_are_new_and_affordable_and_promised(task: Task) -> None:
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        long, large, few = long_cases(task, rng), *(large_cases(task, rng, has_parts=each) for each in (True, False))
+        long, large, few = (
+            long_cases(task, rng),
+            *(large_cases(task, rng, has_parts=listed) for listed in (True, False)),
+        )
         assert all(cost(task, case.dims) <= COST for case in long)
         cheapest = min(cost(task, case.dims) for case in task.benchmarks)
         assert 0 < len(large) <= LARGE and all(cost(task, case.dims) <= LARGE_COST * cheapest for case in large)
-        assert all(cost(task, case.dims) <= max(SMALL, *(cost(task, each.dims) for each in task.tests)) for case in few)
+        assert all(
+            cost(task, case.dims) <= max(SMALL, *(cost(task, listed.dims) for listed in task.tests)) for case in few
+        )
         for case in (*long, *large, *few):
             assert case.role == "held_out"
-            assert case.name not in {each.name for each in (*task.tests, *task.benchmarks)}
+            assert case.name not in {listed.name for listed in (*task.tests, *task.benchmarks)}
             for name, value in case.dims.items():
                 assert lengths(task, name)[0] <= value <= lengths(task, name)[-1]
                 assert value % task.multiples.get(name, 1) == 0

@@ -13,13 +13,13 @@ from tasks.loader import load_task
 def test_every_dim_is_each_other_ones_multiple_somewhere_and_stays_in_its_range(name: str) -> None:
     task = load_task(name)
     columns = shapes(task, np.random.default_rng(3))
-    for one, column in columns.items():
-        listed = [case.dims[one] for case in (*task.tests, *task.benchmarks)]
+    for dim, column in columns.items():
+        listed = [case.dims[dim] for case in (*task.tests, *task.benchmarks)]
         assert min(listed) <= column.min() and column.max() <= max(listed)
-        assert not (column % task.multiples.get(one, 1)).any()
+        assert not (column % task.multiples.get(dim, 1)).any()
         for other, shorter in columns.items():
-            if one != other and task.multiples.get(one, 1) == 1 and max(listed) >= 3 * int(shorter.min()):
-                assert ((column == 3 * shorter) & (shorter > 1)).any(), (one, other)
+            if dim != other and task.multiples.get(dim, 1) == 1 and max(listed) >= 3 * int(shorter.min()):
+                assert ((column == 3 * shorter) & (shorter > 1)).any(), (dim, other)
 
 
 def test_two_dims_are_long_at_once_where_the_others_are_at_their_least() -> None:

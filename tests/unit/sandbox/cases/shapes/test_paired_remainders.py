@@ -13,8 +13,8 @@ from sandbox.cases.shapes.paired_remainders import LEVELS, RUNS, paired_remainde
 def test_any_two_columns_hold_every_pair_once() -> None:
     rows = paired_remainders(7, np.random.default_rng(3))
     assert rows.shape == (RUNS, 7) and rows.min() == 0 and rows.max() == LEVELS - 1
-    for one, other in combinations(range(7), 2):
-        assert len(set(zip(rows[:, one].tolist(), rows[:, other].tolist(), strict=True))) == RUNS
+    for left, other in combinations(range(7), 2):
+        assert len(set(zip(rows[:, left].tolist(), rows[:, other].tolist(), strict=True))) == RUNS
 
 
 @pytest.mark.parametrize("factors", [0, 1, 32, 40])
@@ -25,5 +25,5 @@ def test_any_number_of_columns_can_be_asked_for(factors: int) -> None:
 
 
 def test_the_order_is_drawn() -> None:
-    one, other = (paired_remainders(2, np.random.default_rng(seed)) for seed in (1, 2))
-    assert (one != other).any(axis=1).mean() > 0.9
+    first, other = (paired_remainders(2, np.random.default_rng(seed)) for seed in (1, 2))
+    assert (first != other).any(axis=1).mean() > 0.9

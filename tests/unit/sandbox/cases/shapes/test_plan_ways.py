@@ -41,10 +41,10 @@ def planned(*conditions: str) -> Prepared:
     ],
 )
 def test_a_hole_between_conditions_gets_a_case(conditions: tuple[str, ...], hole: object, seed: int) -> None:
-    made = plan_way_cases(planned(*conditions), seed, KNOWN)
-    assert 0 < len(made) <= COUNT
-    assert any(hole(case.dims["rows"], case.dims["cols"]) for case in made)  # type: ignore[operator]
-    assert {case.role for case in made} == {"held_out"}
+    cases = plan_way_cases(planned(*conditions), seed, KNOWN)
+    assert 0 < len(cases) <= COUNT
+    assert any(hole(case.dims["rows"], case.dims["cols"]) for case in cases)  # type: ignore[operator]
+    assert {case.role for case in cases} == {"held_out"}
 
 
 def test_patterns_that_known_cases_have_and_plans_without_conditions_get_none() -> None:

@@ -37,9 +37,9 @@ KINDS = ("hip", "nvidia")
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[Stub]:
-    with hip_stub(toolchain(), COMPILED) as found:
-        yield found
-    assert found.world.violations == []
+    with hip_stub(toolchain(), COMPILED) as libraries:
+        yield libraries
+    assert libraries.world.violations == []
 
 
 def has_nvidia() -> bool:
@@ -60,17 +60,17 @@ def compiler(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     else:
         toolchain()  # one compiler or another: what runs without takes seconds
     target = load_target("mi300x" if request.param == "hip" else "h200")
-    found = GpuCompiler(target, folder, 2, runtime_library=library)
-    yield found
-    found.close()
+    gpu_compiler = GpuCompiler(target, folder, 2, runtime_library=library)
+    yield gpu_compiler
+    gpu_compiler.close()
     assert list((folder / "device" / "work").iterdir()) == []
 
 
 @pytest.fixture
 def hip(stub: Stub, tmp_path: Path) -> Iterator[GpuCompiler]:
-    found = GpuCompiler(load_target("mi300x"), tmp_path, runtime_library=stub.library, deadline_s=2)
-    yield found
-    found.close()
+    gpu_compiler = GpuCompiler(load_target("mi300x"), tmp_path, runtime_library=stub.library, deadline_s=2)
+    yield gpu_compiler
+    gpu_compiler.close()
 
 
 def build(compiler: GpuCompiler, text: str, **tunables: int) -> DeviceBuild:
@@ -80,9 +80,9 @@ def build(compiler: GpuCompiler, text: str, **tunables: int) -> DeviceBuild:
 def test_every_seed_for_the_target_compiles(compiler: GpuCompiler) -> None:
     for task in ("rms_norm", "row_softmax", "transpose"):
         candidate = parse((ROOT / "tasks" / task / "seed.hip").read_text(encoding="utf-8"))
-        made = compiler.compile(candidate, candidate.defaults())
-        assert made.findings == () and made.image and len(made.digest) == 64
-        (kernel,) = made.kernels
+        compilation = compiler.compile(candidate, candidate.defaults())
+        assert compilation.findings == () and compilation.image and len(compilation.digest) == 64
+        (kernel,) = compilation.kernels
         assert kernel.name == task and len(kernel.parameter_bytes) == len(candidate.plan.launches[0].args)
 
 
@@ -107,19 +107,19 @@ def test_instantiations_and_kernels_in_namespaces_have_the_compilers_symbols(com
         with pytest.raises(ToolchainError, match=r"nvcc does not give the symbol of .*; install NVRTC"):
             compiler.compile(candidate, {"SIZE": 7})
         return
-    made = compiler.compile(candidate, {"SIZE": 7})
-    assert made.findings == (), made.diagnostics
-    wanted = {names[0].replace("SIZE", "7"): "twiceIfLi7EE", names[1]: "twiceIjLi3EE", names[2]: "twice_of"}
-    assert {k.name for k in made.kernels} == set(wanted)
-    assert all(wanted[k.name] in k.symbol for k in made.kernels)
+    compilation = compiler.compile(candidate, {"SIZE": 7})
+    assert compilation.findings == (), compilation.diagnostics
+    expected = {names[0].replace("SIZE", "7"): "twiceIfLi7EE", names[1]: "twiceIjLi3EE", names[2]: "twice_of"}
+    assert {k.name for k in compilation.kernels} == set(expected)
+    assert all(expected[k.name] in k.symbol for k in compilation.kernels)
 
 
 def test_errors_have_the_candidates_lines(compiler: GpuCompiler) -> None:
-    made = build(compiler, HIP + K + "x[0] = missing_one;\n  x[1] = missing_two;\n}\n")
-    assert made.image == b"" and made.kernels == ()
-    assert [(f.kind, f.line) for f in made.findings] == [("compile_error", 3), ("compile_error", 4)]
-    assert "missing_one" in made.findings[0].message and "missing_two" in made.diagnostics
-    assert "/" not in made.diagnostics.split(":")[0]
+    compilation = build(compiler, HIP + K + "x[0] = missing_one;\n  x[1] = missing_two;\n}\n")
+    assert compilation.image == b"" and compilation.kernels == ()
+    assert [(f.kind, f.line) for f in compilation.findings] == [("compile_error", 3), ("compile_error", 4)]
+    assert "missing_one" in compilation.findings[0].message and "missing_two" in compilation.diagnostics
+    assert "/" not in compilation.diagnostics.split(":")[0]
 
 
 def test_constexpr_functions_need_no_keyword(compiler: GpuCompiler) -> None:
@@ -138,15 +138,15 @@ def test_standard_headers_are_there(compiler: GpuCompiler) -> None:
 
 
 def test_a_file_without_a_kernel_is_a_finding(compiler: GpuCompiler) -> None:
-    (found,) = build(compiler, HIP + "__device__ int x;\n").findings
-    assert found.message == "the file defines no __global__ function"
+    (finding,) = build(compiler, HIP + "__device__ int x;\n").findings
+    assert finding.message == "the file defines no __global__ function"
 
 
 def test_results_are_kept_and_told_again(compiler: GpuCompiler) -> None:
     for text in (HIP + K + "x[0] += 17; }", HIP + K + "x[0] += also_missing; }"):
         first = build(compiler, text)
-        again = build(compiler, text)
-        assert replace(again, seconds=0) == replace(first, seconds=0)
+        repeated = build(compiler, text)
+        assert replace(repeated, seconds=0) == replace(first, seconds=0)
 
 
 def test_no_file_of_the_host_is_read(compiler: GpuCompiler, tmp_path: Path) -> None:
@@ -158,9 +158,9 @@ def test_no_file_of_the_host_is_read(compiler: GpuCompiler, tmp_path: Path) -> N
         f'#embed "{secret}"',
         f'#define X "{secret}"\n#include X',
     ):
-        made = build(compiler, f"{HIP}{ask}\n{K} x[0] = 1; }}")
-        assert made.findings and not made.image and CANARY not in str(made.findings)
-        assert made.diagnostics == "", "the compiler must not even see it"
+        compilation = build(compiler, f"{HIP}{ask}\n{K} x[0] = 1; }}")
+        assert compilation.findings and not compilation.image and CANARY not in str(compilation.findings)
+        assert compilation.diagnostics == "", "the compiler must not even see it"
 
 
 def test_the_compilers_process_can_open_no_other_file_either(compiler: GpuCompiler, tmp_path: Path) -> None:
@@ -192,8 +192,8 @@ def test_the_compilers_process_inherits_nothing(
     compiler: GpuCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", CANARY)
-    with Path(tmp_path, "open").open("wb") as held:
-        os.set_inheritable(held.fileno(), True)
+    with Path(tmp_path, "open").open("wb") as handle:
+        os.set_inheritable(handle.fileno(), True)
         worker = Worker(compiler.target.vendor, compiler._pool._library, tmp_path)
         try:
             process = Path("/proc") / str(worker._process.pid)
@@ -209,12 +209,14 @@ def test_the_compilers_process_inherits_nothing(
 
 
 def test_arguments_are_held_against_the_image(compiler: GpuCompiler) -> None:
-    made = build(compiler, HIP + 'extern "C" __global__ void k(float* x, int n, float by) { if (n) x[0] *= by; }\n')
+    compilation = build(
+        compiler, HIP + 'extern "C" __global__ void k(float* x, int n, float by) { if (n) x[0] *= by; }\n'
+    )
     right = (BufferArg("x"), ScalarArg("i32", 3), ScalarArg("f32", 2.0))
 
     def check(*args: BufferArg | ScalarArg, kernel: str = "k") -> list[str]:
         launch = ResolvedLaunch(kernel, (1, 1, 1), (64, 1, 1), 0, args, 4)
-        return [f.message for f in made.check_arguments(ResolvedPlan((launch,), {}))]
+        return [f.message for f in compilation.check_arguments(ResolvedPlan((launch,), {}))]
 
     assert check(*right) == []
     assert check(*right[:2]) == ["the plan passes 2 arguments to k, but the kernel takes 3"]
@@ -235,16 +237,16 @@ def test_a_crash_of_the_compiler_costs_one_source_and_is_not_kept(hip: GpuCompil
     text = HIP + K + "x[0] = 3; }"
     assert hip.version == "hiprtc 7.0"
     stub.world.failures["hiprtcCompileProgram"] = [ABORT]
-    (found,) = build(hip, text).findings
-    assert found.kind == "compile_error" and "was ended by signal 6" in found.message
+    (finding,) = build(hip, text).findings
+    assert finding.kind == "compile_error" and "was ended by signal 6" in finding.message
     assert build(hip, text).findings == ()
 
 
 def test_a_source_without_end_meets_the_deadline(hip: GpuCompiler, stub: Stub) -> None:
     text = HIP + K + "x[0] = 4; }"
     stub.world.failures["hiprtcCompileProgram"] = [HANG]
-    (found,) = build(hip, text).findings
-    assert "did not end within its time limit" in found.message
+    (finding,) = build(hip, text).findings
+    assert "did not end within its time limit" in finding.message
     assert build(hip, text).findings == ()
 
 
@@ -258,19 +260,19 @@ def test_a_compiler_that_fails_without_a_word_is_the_machines_fault(hip: GpuComp
 @pytest.mark.slow
 @pytest.mark.skipif(not has_nvidia(), reason="there is neither NVRTC nor nvcc here")
 def test_a_bomb_of_macros_meets_a_limit(tmp_path: Path) -> None:
-    found = GpuCompiler(load_target("h200"), tmp_path, deadline_s=3)
+    impatient = GpuCompiler(load_target("h200"), tmp_path, deadline_s=3)
     levels = "".join(f"#define A{n} A{n - 1} A{n - 1} A{n - 1} A{n - 1} A{n - 1} A{n - 1}\n" for n in range(1, 12))
-    (finding,) = build(found, f"{HIP}#define A0 x[0] += 1.5f;\n{levels}{K}A11 }}").findings
+    (finding,) = build(impatient, f"{HIP}#define A0 x[0] += 1.5f;\n{levels}{K}A11 }}").findings
     assert finding.kind == "compile_error" and finding.message.startswith("the compiler")
-    assert build(found, HIP + K + "x[0] = 6; }").findings == ()
-    found.close()
+    assert build(impatient, HIP + K + "x[0] = 6; }").findings == ()
+    impatient.close()
 
 
 def test_a_missing_compiler_says_what_to_do(tmp_path: Path) -> None:
-    found = GpuCompiler(load_target("mi300x"), tmp_path, runtime_library=str(tmp_path / "libhiprtc.so"))
+    gpu_compiler = GpuCompiler(load_target("mi300x"), tmp_path, runtime_library=str(tmp_path / "libhiprtc.so"))
     with pytest.raises(ToolchainError, match="install ROCm"):
-        assert found.version
-    found.close()
+        assert gpu_compiler.version
+    gpu_compiler.close()
 
 
 def test_workers_do_not_outlive_their_parent(stub: Stub, tmp_path: Path) -> None:
@@ -281,13 +283,13 @@ def test_workers_do_not_outlive_their_parent(stub: Stub, tmp_path: Path) -> None
         "print(c.version, flush=True); worker = c._pool._free.get(); print(worker._process.pid, flush=True)\n"
         "os.kill(os.getpid(), 9)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    pid = int(done.stdout.split()[-1])
-    gone = threading.Event()
+    completed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    pid = int(completed.stdout.split()[-1])
+    ended = threading.Event()
     for _ in range(200):
         if not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text(encoding="ascii"):
             break
-        gone.wait(0.05)
+        ended.wait(0.05)
     else:
         pytest.fail("the worker is still there")
 

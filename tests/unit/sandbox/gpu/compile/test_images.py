@@ -22,9 +22,9 @@ DATA = Path(__file__).parents[4] / "data" / "device"
 def code_object() -> bytes:
     source = (DATA / "variables.hip").read_text(encoding="utf-8")
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
-    made = compiler.compile(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(())), {})
-    assert made.ok, made.findings
-    return compiler.code_object_path(made.code_object).read_bytes()
+    compilation = compiler.compile(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(())), {})
+    assert compilation.ok, compilation.findings
+    return compiler.code_object_path(compilation.code_object).read_bytes()
 
 
 def cubin() -> bytes:
@@ -32,13 +32,13 @@ def cubin() -> bytes:
     return zlib.decompress(base64.b64decode((DATA / "variables.cubin.txt").read_text(encoding="ascii")))
 
 
-def named(image: DeviceImage) -> dict[str, ImageKernel]:
+def kernels_of(image: DeviceImage) -> dict[str, ImageKernel]:
     return {kernel.name: kernel for kernel in image.kernels}
 
 
 def test_a_cubin_tells_kernels_parameters_and_variables() -> None:
     image = read_image(cubin())
-    kernels = named(image)
+    kernels = kernels_of(image)
     assert {k: (v.symbol, v.parameter_bytes) for k, v in kernels.items()} == {
         "scale": ("_ZN5inner5scaleEPKfPfxif4Four", (8, 8, 8, 4, 4, 32)),
         "plain": ("plain", (8, 1, 2)),
@@ -53,7 +53,7 @@ def test_a_cubin_tells_kernels_parameters_and_variables() -> None:
 
 def test_a_code_object_tells_the_same_and_which_parameters_are_pointers(code_object: bytes) -> None:
     image = read_image(code_object)
-    kernels = named(image)
+    kernels = kernels_of(image)
     assert kernels["scale"].parameter_bytes == (8, 8, 8, 4, 4, 32)
     assert kernels["scale"].buffers == (True, True, False, False, False, False)
     assert (kernels["scale"].shared_bytes, kernels["scale"].max_threads) == (256, 128)
@@ -64,9 +64,9 @@ def test_a_code_object_tells_the_same_and_which_parameters_are_pointers(code_obj
 
 
 def test_the_device_part_of_a_bundle_is_read(code_object: bytes) -> None:
-    entries, at = b"", 4096
+    entries, offset = b"", 4096
     for name, size in ((b"host-x86_64-unknown-linux-gnu-", 0), (b"hipv4-amdgcn-amd-amdhsa--gfx942", len(code_object))):
-        entries += struct.pack("<QQQ", at, size, len(name)) + name
+        entries += struct.pack("<QQQ", offset, size, len(name)) + name
     head = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 2) + entries
     assert read_image(head.ljust(4096, b"\0") + code_object) == read_image(code_object)
 
@@ -78,9 +78,9 @@ def test_what_is_no_image_is_a_value_error(data: bytes) -> None:
 
 
 def test_a_damaged_image_is_a_value_error_or_still_an_image(code_object: bytes) -> None:
-    for whole in (cubin(), code_object):
-        for at in range(0, len(whole), 97):
-            damaged = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
+    for image in (cubin(), code_object):
+        for position in range(0, len(image), 97):
+            damaged = image[:position] + bytes([image[position] ^ 0xFF]) + image[position + 1 :]
             with contextlib.suppress(ValueError):
                 assert isinstance(read_image(damaged), DeviceImage)
 

@@ -85,8 +85,8 @@ HONEST = {
 
 @pytest.mark.parametrize("name", READS)
 def test_what_would_read_another_file_is_refused(name: str) -> None:
-    found = refusals(READS[name], KNOWN, assembler_reads=False)
-    assert found and all(f.kind == "compile_error" and f.line and f.message for f in found)
+    findings = refusals(READS[name], KNOWN, assembler_reads=False)
+    assert findings and all(f.kind == "compile_error" and f.line and f.message for f in findings)
 
 
 @pytest.mark.parametrize("name", ASSEMBLES)
@@ -102,9 +102,9 @@ def test_what_reads_nothing_else_is_not_refused(name: str) -> None:
 
 def test_the_line_is_the_sources_own() -> None:
     source = '/* one\ntwo */ int a \\\n = 3;\nconst char* s = R"(\nx)";\n#include "secret"\n'
-    (found,) = refusals(source, KNOWN, assembler_reads=True)
-    assert found.line == 6
-    assert "'secret' may not be included" in found.message
+    (finding,) = refusals(source, KNOWN, assembler_reads=True)
+    assert finding.line == 6
+    assert "'secret' may not be included" in finding.message
 
 
 @pytest.mark.parametrize(("kind", "reads"), [("nvrtc", False), ("nvcc", False), ("hiprtc", True), ("hipcc", True)])

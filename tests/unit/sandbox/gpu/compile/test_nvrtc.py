@@ -53,9 +53,9 @@ def fake(tmp_path_factory: pytest.TempPathFactory) -> Nvrtc:
 
 
 def test_the_library_gets_source_headers_and_options(fake: Nvrtc) -> None:
-    made = fake.compile("int x;", "candidate.hip", "sm_90a", ["-DN=3"], {"a/b.h": "int y;"})
-    assert made.image == b"cubin" and made.cubin == b"cubin"
-    assert made.log.split("\n") == [
+    compilation = fake.compile("int x;", "candidate.hip", "sm_90a", ["-DN=3"], {"a/b.h": "int y;"})
+    assert compilation.image == b"cubin" and compilation.cubin == b"cubin"
+    assert compilation.log.split("\n") == [
         "source int x;",
         "name candidate.hip",
         "header a/b.h=int y;",
@@ -91,19 +91,19 @@ def test_nothing_is_left_out_that_the_source_may_need(fake: Nvrtc, source: str) 
 def test_an_older_library_gets_no_option_that_it_does_not_know(fake: Nvrtc) -> None:
     older = Nvrtc(str((fake.folder or Path()) / "libnvrtc.so"))
     for source in ("old", "int x;"):
-        made = older.compile(source, "candidate.hip", "sm_90a")
-        assert made.image == b"cubin" and "--minimal" not in made.log
+        compilation = older.compile(source, "candidate.hip", "sm_90a")
+        assert compilation.image == b"cubin" and "--minimal" not in compilation.log
 
 
 def test_what_needs_something_that_was_left_out_compiles_all_the_same(fake: Nvrtc) -> None:
-    made = fake.compile("left_out", "candidate.hip", "sm_90a")
-    assert made.image == b"cubin" and "--minimal" not in made.log
+    compilation = fake.compile("left_out", "candidate.hip", "sm_90a")
+    assert compilation.image == b"cubin" and "--minimal" not in compilation.log
     assert "--minimal" in fake.compile("int x;", "candidate.hip", "sm_90a").log, "the next one is tried with it again"
 
 
 def test_an_error_gives_no_image_but_the_log(fake: Nvrtc) -> None:
-    made = fake.compile("error", "candidate.hip", "sm_90a")
-    assert made.image is None and made.log.startswith("source error")
+    compilation = fake.compile("error", "candidate.hip", "sm_90a")
+    assert compilation.image is None and compilation.log.startswith("source error")
 
 
 def test_a_library_that_refuses_the_source_is_at_fault(fake: Nvrtc) -> None:
@@ -132,9 +132,9 @@ def test_nvcc_stands_in_for_the_library() -> None:
         "#include <hip/hip_runtime.h>\ntypedef float four __attribute__((ext_vector_type(4)));\n"
         "__global__ void k(four* x) { x[0] = x[1] * x[2]; }\n",
     )
-    made = Nvcc().compile(source, "candidate.hip", "sm_90a", dialect_of("nvcc").options, headers())
-    assert made.image is not None, made.log
-    assert [k.name for k in read_image(made.image).kernels] == ["k"]
+    compilation = Nvcc().compile(source, "candidate.hip", "sm_90a", dialect_of("nvcc").options, headers())
+    assert compilation.image is not None, compilation.log
+    assert [k.name for k in read_image(compilation.image).kernels] == ["k"]
 
 
 def test_vector_types_keep_their_lines() -> None:
@@ -144,10 +144,10 @@ def test_vector_types_keep_their_lines() -> None:
 
 def test_a_macro_in_a_pragma_is_expanded_where_the_header_is_included() -> None:
     loop = "#pragma unroll STEPS // four\n#pragma unroll(2 * \\\nSTEPS)\n#pragma unroll 4\n#pragma unroll\n"
-    made = "KS_UNROLL(STEPS) // four\nKS_UNROLL(( 2 * STEPS ))\n\n#pragma unroll 4\n#pragma unroll\n"
+    source_text = "KS_UNROLL(STEPS) // four\nKS_UNROLL(( 2 * STEPS ))\n\n#pragma unroll 4\n#pragma unroll\n"
     include = "#include <hip/hip_runtime.h>\n"
-    assert spell("nvcc", include + loop) == include + made == spell("nvrtc", include + loop)
-    assert spell("nvcc", loop) == loop and spell("nvcc", loop, has_header=True) == made
+    assert spell("nvcc", include + loop) == include + source_text == spell("nvrtc", include + loop)
+    assert spell("nvcc", loop) == loop and spell("nvcc", loop, has_header=True) == source_text
     assert spell("hipcc", include + loop) == include + loop
 
 
@@ -161,8 +161,8 @@ def test_nvcc_takes_a_macro_and_a_constant_in_a_pragma() -> None:
         "#pragma unroll (2 * STEPS)\n    for (int i = 0; i < n; ++i) s -= x[i * i];\n    return s;\n}\n"
         "__global__ void k(float* x, int n) { x[0] = sum<2>(x, n); }\n",
     )
-    made = Nvcc().compile(source, "candidate.hip", "sm_90a", ("-DSTEPS=4",), headers())
-    assert made.image is not None, made.log
+    compilation = Nvcc().compile(source, "candidate.hip", "sm_90a", ("-DSTEPS=4",), headers())
+    assert compilation.image is not None, compilation.log
 
 
 def test_hip_rtc_has_hips_headers_built_in() -> None:

@@ -38,9 +38,9 @@ def test_a_program_compiles_a_file_for_an_architecture(
     tmp_path: Path, kind: type[Program], arch: str, word: str, has_headers: bool
 ) -> None:
     compiler = stand_in(tmp_path, kind)
-    made = compiler.compile("the source\n", "k.hip", arch, ["-DN=4"], {"own/shared.h": "the header\n"})
-    assert made.image is not None and made.log == "a warning"
-    words, *texts = made.image.decode().splitlines()
+    compilation = compiler.compile("the source\n", "k.hip", arch, ["-DN=4"], {"own/shared.h": "the header\n"})
+    assert compilation.image is not None and compilation.log == "a warning"
+    words, *texts = compilation.image.decode().splitlines()
     assert {word, "-DN=4", "k.hip"} <= set(words.split())
     assert texts == ["the source", *(["the header"] if has_headers else [])], "ROCm has headers of its own"
     assert compiler.version() in ("7.1.2,", "13.0.88")
@@ -49,7 +49,7 @@ def test_a_program_compiles_a_file_for_an_architecture(
 @pytest.mark.parametrize("kind", [Nvcc, Hipcc])
 def test_a_wrong_source_has_no_image_and_symbols_are_refused(tmp_path: Path, kind: type[Program]) -> None:
     compiler = stand_in(tmp_path, kind)
-    made = compiler.compile("wrong\n", "k.hip", "sm_90a")
-    assert made.image is None and made.log == "k.hip:1: error: wrong"
+    compilation = compiler.compile("wrong\n", "k.hip", "sm_90a")
+    assert compilation.image is None and compilation.log == "k.hip:1: error: wrong"
     with pytest.raises(ToolchainError, match="does not give the symbol of ops::scan"):
         compiler.compile("right\n", "k.hip", "sm_90a", names=["ops::scan"])

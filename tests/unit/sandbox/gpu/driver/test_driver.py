@@ -24,9 +24,9 @@ from tests.support.hip_stub import Stub, hip_stub
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[Stub]:
-    with hip_stub(toolchain(), COMPILED) as found:
-        yield found
-    assert found.world.violations == []
+    with hip_stub(toolchain(), COMPILED) as libraries:
+        yield libraries
+    assert libraries.world.violations == []
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +41,11 @@ class TestThroughTheStub(DriverChecks):
     def test_the_runtime_may_end_the_process_at_a_fault(self, bench: Bench, stub: Stub, tmp_path: Path) -> None:
         stub.world.aborts = True
         try:
-            said = bench.fault(tmp_path, "outside", 1 << 30)
+            fault = bench.fault(tmp_path, "outside", 1 << 30)
         finally:
             stub.world.aborts = False
-        assert said["status"] == -signal.SIGABRT
-        blamed = HIP.blame(said["stderr"])
+        assert fault["status"] == -signal.SIGABRT
+        blamed = HIP.blame(fault["stderr"])
         assert blamed is not None and blamed[0] == "out_of_bounds"
 
 
@@ -87,16 +87,16 @@ def test_what_a_process_does_not_give_back_is_seen(stub: Stub, bench: Bench, tmp
 
 
 def test_wrong_uses_are_seen() -> None:
-    with hip_stub(toolchain(), COMPILED) as own:
-        driver = open_driver("amd", own.library)
+    with hip_stub(toolchain(), COMPILED) as libraries:
+        driver = open_driver("amd", libraries.library)
         device = driver.device()
         memory, mark = device.allocate(16), device.event()
         memory.free()
         for use in (memory.free, lambda: memory.fill(0), lambda: mark.since_us(mark), mark.wait):
             with pytest.raises(CallFailed):
                 use()
-    assert len(own.world.violations) == 4
-    assert own.world.left == ["1 events"]
+    assert len(libraries.world.violations) == 4
+    assert libraries.world.left == ["1 events"]
 
 
 def test_another_device_than_there_is_and_another_library_than_there_is(stub: Stub) -> None:
@@ -110,8 +110,8 @@ def test_another_device_than_there_is_and_another_library_than_there_is(stub: St
 def test_the_tables_speak_of_kinds_that_exist(table: object) -> None:
     assert table in (CUDA, HIP)
     symbols = CUDA if table is CUDA else HIP
-    told = {*symbols.faults.values(), *symbols.refusals.values(), *((k, t) for _, k, t in symbols.last_words)}
-    assert {kind for kind, _ in told} <= set(FINDING_KINDS)
+    kinds = {*symbols.faults.values(), *symbols.refusals.values(), *((k, t) for _, k, t in symbols.last_words)}
+    assert {kind for kind, _ in kinds} <= set(FINDING_KINDS)
     assert not symbols.lost & (set(symbols.faults) | set(symbols.refusals))
 
 

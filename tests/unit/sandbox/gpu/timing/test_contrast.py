@@ -27,22 +27,23 @@ def decisions(noise: Noise, factor: float, count: int, rule: Rule = RULE) -> lis
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_of_equal_kernels_at_most_one_in_a_hundred_is_called_a_winner(name: str) -> None:
-    said = Counter(d.verdict for d in decisions(MODELS[name], 1.0, 400))
-    assert said["faster"] + said["slower"] <= 8, said  # of 400: 4 are expected at most; 9 or more have 4 % at most
-    assert said["same"] >= 380, said
+    verdicts = Counter(d.verdict for d in decisions(MODELS[name], 1.0, 400))
+    # Of 400, 4 are expected at most; 9 or more have 4 % at most.
+    assert verdicts["faster"] + verdicts["slower"] <= 8, verdicts
+    assert verdicts["same"] >= 380, verdicts
 
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(("factor", "right"), [(1.01, "slower"), (0.99, "faster")])
 def test_one_percent_is_found(name: str, factor: float, right: str) -> None:
-    said = decisions(MODELS[name], factor, 60)
-    assert [d.verdict for d in said].count(right) >= 59
-    assert sum(not d.low <= factor <= d.high for d in said) <= 2
+    decided = decisions(MODELS[name], factor, 60)
+    assert [d.verdict for d in decided].count(right) >= 59
+    assert sum(not d.low <= factor <= d.high for d in decided) <= 2
 
 
 def test_the_interval_holds_the_truth() -> None:
-    said = decisions(MODELS["spikes of 30 %"], 1.004, 200)
-    assert sum(not d.low <= 1.004 <= d.high for d in said) <= 4
+    decided = decisions(MODELS["spikes of 30 %"], 1.004, 200)
+    assert sum(not d.low <= 1.004 <= d.high for d in decided) <= 4
 
 
 def test_a_clearly_slower_challenger_is_dropped_early_and_a_faster_one_must_show_it_for_longer() -> None:
@@ -62,9 +63,9 @@ class ByPlace:
 
 def test_the_place_in_the_pair_is_not_taken_for_the_kernel() -> None:
     rng = random.Random(1)
-    said = [decide(ByPlace(), Rule(), rng) for _ in range(300)]
-    assert {d.verdict for d in said} == {"same"}
-    assert {d.ratio for d in said} == {1.0}
+    decided = [decide(ByPlace(), Rule(), rng) for _ in range(300)]
+    assert {d.verdict for d in decided} == {"same"}
+    assert {d.ratio for d in decided} == {1.0}
 
 
 def test_it_stops_at_the_budget_and_says_so() -> None:
@@ -88,12 +89,12 @@ class Voiding:
         self.noise, self.taken = np.random.default_rng(3), 0
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        found = []
+        samples = []
         for tag in order:
             time = (50.0 if tag == "A" else 51.0) + float(self.noise.normal(0, 0.1))
-            found.append(math.nan if self.taken % 3 == 1 else time * (30 if self.taken < 2 else 1))
+            samples.append(math.nan if self.taken % 3 == 1 else time * (30 if self.taken < 2 else 1))
             self.taken += 1
-        return found
+        return samples
 
 
 def test_void_samples_and_the_warm_up_do_not_count() -> None:
@@ -107,20 +108,20 @@ def test_orders_are_pairs_of_which_chance_turns_a_half_round() -> None:
     orders = [draw_order(8, random.Random(seed)) for seed in range(200)]
     for order in orders:
         assert Counter(zip(order[::2], order[1::2], strict=True)) == {("A", "B"): 4, ("B", "A"): 4}
-    assert all(70 < sum(order[2 * place] == "A" for order in orders) < 130 for place in range(8))
+    assert all(70 < sum(order[2 * position] == "A" for order in orders) < 130 for position in range(8))
 
 
 def test_rank_sums_are_counted_out_exactly() -> None:
-    one, other = np.asarray([0.3, 1.4, 0.7, 1.1]), np.asarray([-0.2, 0.9, 0.4, 0.05, 0.6])
+    first, other = np.asarray([0.3, 1.4, 0.7, 1.1]), np.asarray([-0.2, 0.9, 0.4, 0.05, 0.6])
     sums = [sum(ranks) - 10 for ranks in combinations(range(1, 10), 4)]
-    differences = sorted(a - b for a in one for b in other)
+    differences = sorted(a - b for a in first for b in other)
     for alpha in (0.02, 0.05, 0.1, 0.3):
         cut = max(k for k in range(21) if sum(s < k for s in sums) / len(sums) <= alpha / 2)
-        found = rank_sum(one, other, alpha)
-        assert (found.low, found.high) == pytest.approx((differences[cut - 1], differences[-cut]))
-        assert found.estimate == pytest.approx(np.median(differences))
-    assert rank_sum(one, other, 0.01).low == -math.inf  # 2 of 126 is the least that four and five can give
-    assert rank_sum(one, np.empty(0), 0.5).high == math.inf
+        interval = rank_sum(first, other, alpha)
+        assert (interval.low, interval.high) == pytest.approx((differences[cut - 1], differences[-cut]))
+        assert interval.estimate == pytest.approx(np.median(differences))
+    assert rank_sum(first, other, 0.01).low == -math.inf  # 2 of 126 is the least that four and five can give
+    assert rank_sum(first, np.empty(0), 0.5).high == math.inf
 
 
 def test_rank_sums_of_many_join_those_of_few() -> None:
@@ -148,17 +149,17 @@ def test_students_quantiles(tail: float, freedom: int, value: float) -> None:
 
 
 def test_students_interval_of_a_known_sample() -> None:
-    found = student(np.asarray([1.0, 2.0, 3.0, 4.0]), 0.05)
-    assert (found.low, found.high) == pytest.approx((2.5 - 2.05427, 2.5 + 2.05427), abs=1e-4)
+    interval = student(np.asarray([1.0, 2.0, 3.0, 4.0]), 0.05)
+    assert (interval.low, interval.high) == pytest.approx((2.5 - 2.05427, 2.5 + 2.05427), abs=1e-4)
     assert student(np.asarray([1.0]), 0.05).high == math.inf
 
 
 @pytest.mark.parametrize(
-    ("count", "alpha", "place"), [(6, 0.05, 1), (10, 0.05, 2), (20, 0.05, 6), (50, 0.05, 18), (20, 0.01, 4)]
+    ("count", "alpha", "rank"), [(6, 0.05, 1), (10, 0.05, 2), (20, 0.05, 6), (50, 0.05, 18), (20, 0.01, 4)]
 )
-def test_order_statistics_around_the_median(count: int, alpha: float, place: int) -> None:
-    found = median_interval(np.arange(1.0, count + 1), alpha)  # places of published tables
-    assert (found.low, found.high) == (place, count + 1 - place)
+def test_order_statistics_around_the_median(count: int, alpha: float, rank: int) -> None:
+    interval = median_interval(np.arange(1.0, count + 1), alpha)  # places of published tables
+    assert (interval.low, interval.high) == (rank, count + 1 - rank)
     assert median_interval(np.arange(5.0), 0.05).high == math.inf
 
 

@@ -57,17 +57,17 @@ class Remembering(ChildProcess):
         self.bound, self.bases = request, data
 
     def output(self, tag: str, seed: int, number: int) -> Array:
-        place, own = self.bound.layout["x"], set_seed(seed, number)
-        x = content(self.bases[0], self.bases[1], place, own, self.bound.whole)
+        buffer, own_seed = self.bound.layout["x"], set_seed(seed, number)
+        x = content(self.bases[0], self.bases[1], buffer, own_seed, self.bound.whole)
         return self.kernels[tag](x, self.memory)
 
     def windows(self, request: WindowsRequest, timeout_s: float) -> tuple[WindowResult, ...]:
-        found = []
+        samples = []
         for window in request.windows:
             outputs = [self.output(window.tag, window.seed, n) for n in range(window.calls)]
             self.fetched += window.fetch is not None
             self.summed += window.inspect and window.fetch is None
-            found.append(
+            samples.append(
                 WindowResult(
                     self.time_us,
                     0,
@@ -75,7 +75,7 @@ class Remembering(ChildProcess):
                     {} if window.fetch is None else {"y": outputs[window.fetch].view(np.uint8)},
                 )
             )
-        return tuple(found)
+        return tuple(samples)
 
     def repeat(self, request: RepeatRequest, timeout_s: float) -> ClockReading:
         self.asked.append((request.times, timeout_s))
@@ -95,9 +95,9 @@ def task() -> Task:
 
 @pytest.fixture
 def references(task: Task) -> Iterator[References]:
-    made = References(task, 7)
-    yield made
-    made.close()
+    answers = References(task, 7)
+    yield answers
+    answers.close()
 
 
 def watched(
@@ -136,9 +136,9 @@ def key(x: Array) -> bytes:
 
 def lazy_until_seen(x: Array, memory: dict[str, Any]) -> Array:
     """Leaves work out unless the same contents come again, as those of a check would."""
-    again = key(x) in memory
+    is_known = key(x) in memory
     memory[key(x)] = True
-    return right(x, memory) if again else half(x, memory)
+    return right(x, memory) if is_known else half(x, memory)
 
 
 def lazy_later(x: Array, memory: dict[str, Any]) -> Array:
@@ -159,8 +159,8 @@ def lazy_once(x: Array, memory: dict[str, Any]) -> Array:
 def refused(references: References, kernel: Kernel, seed: int, **more: Any) -> str:
     try:
         timed(references, kernel, seed, **more)
-    except Refused as said:
-        return said.finding.kind
+    except Refused as refusal:
+        return refusal.finding.kind
     return ""
 
 
@@ -237,11 +237,11 @@ def joined(task: Task, *rows: tuple[str, float, float, float]) -> tuple[str, flo
 
 def test_cases_are_joined_by_their_weights(task: Task) -> None:
     (case,) = task.benchmarks
-    both = replace(task, benchmarks=(replace(case, name="a", weight=3.0), replace(case, name="b", weight=1.0)))
+    weighted = replace(task, benchmarks=(replace(case, name="a", weight=3.0), replace(case, name="b", weight=1.0)))
     rows = (("a", 0.9, 0.88, 0.92), ("b", 1.1, 1.08, 1.12))
-    verdict, ratio, low, high = joined(both, *rows)
+    verdict, ratio, low, high = joined(weighted, *rows)
     assert verdict == "faster" and ratio == pytest.approx(0.9**0.75 * 1.1**0.25)
     assert low < ratio < high == pytest.approx(0.92**0.75 * 1.12**0.25)
-    assert joined(both, ("a", 1.1, 1.08, 1.12), ("b", 0.9, 0.88, 0.92))[0] == "slower"
-    assert joined(both, ("a", 1.0, 0.996, 1.004), ("b", 1.0, 0.996, 1.004))[0] == "same"
-    assert joined(both, ("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.996, 1.004))[0] == "undecided"
+    assert joined(weighted, ("a", 1.1, 1.08, 1.12), ("b", 0.9, 0.88, 0.92))[0] == "slower"
+    assert joined(weighted, ("a", 1.0, 0.996, 1.004), ("b", 1.0, 0.996, 1.004))[0] == "same"
+    assert joined(weighted, ("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.996, 1.004))[0] == "undecided"

@@ -27,16 +27,16 @@ def test_the_interval_covers_the_true_median() -> None:
     noise, missed = Noise(drift=0.0, jitter=0.05, spikes=0.1), 0
     truth = float(np.median(Simulated(noise, 99, time_us=50.0).take("A" * 20_000)))
     for seed in range(300):
-        found = level(Simulated(noise, seed, time_us=50.0), "A", LevelRule())
-        missed += not found.low_us <= truth <= found.high_us
+        measured = level(Simulated(noise, seed, time_us=50.0), "A", LevelRule())
+        missed += not measured.low_us <= truth <= measured.high_us
     assert missed <= 15  # 5 % is allowed
 
 
 def test_spikes_and_the_warm_up_move_nothing() -> None:
     samples = [900.0, 900.0, 900.0] + [10.0, 10.1, 10.2, 10.3, 40.0] * 40
-    found = level(Replay(samples), "A", LevelRule(least=100, most=100))
-    assert (found.median_us, found.minimum_us) == (10.2, 10.0)
-    assert found.high_us < 11
+    measured = level(Replay(samples), "A", LevelRule(least=100, most=100))
+    assert (measured.median_us, measured.minimum_us) == (10.2, 10.0)
+    assert measured.high_us < 11
 
 
 class Void:
@@ -45,6 +45,6 @@ class Void:
 
 
 def test_without_one_good_sample_there_is_no_level() -> None:
-    found = level(Void(), "A", LevelRule())
-    assert found.samples == 0
-    assert math.isnan(found.median_us)
+    measured = level(Void(), "A", LevelRule())
+    assert measured.samples == 0
+    assert math.isnan(measured.median_us)

@@ -23,9 +23,9 @@ def device() -> HeaderKernels:
     return HeaderKernels("doubles.hip", np.float64)
 
 
-def ulps(found: Doubles, wanted: Any) -> Any:
-    gap = np.spacing(np.maximum(np.abs(wanted).astype(np.float64), 2.3e-308))
-    return np.abs(found.astype(wide) - wanted) / gap
+def ulps(actual: Doubles, expected: Any) -> Any:
+    gap = np.spacing(np.maximum(np.abs(expected).astype(np.float64), 2.3e-308))
+    return np.abs(actual.astype(wide) - expected) / gap
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_function_is_close_to_the_exact_one(
     device: HeaderKernels, name: str, exact: Callable[..., Any], low: float, high: float, most: float
 ) -> None:
     x = np.linspace(low, high, 20011)
-    wanted = exact(x if name.startswith("erf") else x.astype(wide))
-    error = ulps(device.call(f"test_{name}", x), wanted)
+    expected = exact(x if name.startswith("erf") else x.astype(wide))
+    error = ulps(device.call(f"test_{name}", x), expected)
     assert np.max(error) <= most, (x[np.argmax(error)], np.max(error))
 
 
@@ -91,10 +91,10 @@ def test_powers_keep_their_bits_over_the_whole_range(device: HeaderKernels) -> N
 )
 def test_powers_at_their_edges(device: HeaderKernels, x: float, y: float) -> None:
     with np.errstate(all="ignore"):
-        wanted = np.power(np.float64(x), np.float64(y))
-    found = device.call("test_pow", [x], [y])[0]
-    assert np.allclose(found, wanted, rtol=1e-15, atol=0, equal_nan=True)
-    assert np.signbit(found) == np.signbit(wanted) or np.isnan(wanted)
+        expected = np.power(np.float64(x), np.float64(y))
+    actual = device.call("test_pow", [x], [y])[0]
+    assert np.allclose(actual, expected, rtol=1e-15, atol=0, equal_nan=True)
+    assert np.signbit(actual) == np.signbit(expected) or np.isnan(expected)
 
 
 def test_angles_and_lengths(device: HeaderKernels) -> None:
@@ -115,10 +115,10 @@ def test_what_is_no_number_and_what_is_too_large(device: HeaderKernels, name: st
     exact = special.get(name) or getattr(np, name)
     x = np.array([math.nan, math.inf, -math.inf, 0.0, 1e308, -1e308, 5e-324, 1e-310, -0.0])
     with np.errstate(all="ignore"):
-        wanted = exact(x)
-    found = device.call(f"test_{name}", x)
-    assert np.array_equal(np.isnan(found), np.isnan(wanted))
-    assert np.allclose(found, wanted, rtol=1e-15, atol=0, equal_nan=True), (found, wanted)
+        expected = exact(x)
+    actual = device.call(f"test_{name}", x)
+    assert np.array_equal(np.isnan(actual), np.isnan(expected))
+    assert np.allclose(actual, expected, rtol=1e-15, atol=0, equal_nan=True), (actual, expected)
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan", "erfc", "atan"])

@@ -98,8 +98,8 @@ def test_every_function_compiles_for_gfx942(compiler: Compiler, together: Compil
         together if together.ok else build(compiler, kernel("  " + body, name=name))
     )  # of all, this one may be good
     assert result.ok, result.diagnostics
-    (made,) = (kernel for kernel in result.kernels if kernel.name == name)
-    assert made.scratch_bytes == 0
+    (compiled,) = (kernel for kernel in result.kernels if kernel.name == name)
+    assert compiled.scratch_bytes == 0
 
 
 def test_types_have_the_sizes_and_alignments_of_hip(compiler: Compiler) -> None:

@@ -60,8 +60,8 @@ def test_maths_is_close_to_float64(
     device: HeaderKernels, name: str, exact: Callable[..., Any], low: float, high: float, ulps: float
 ) -> None:
     x = grid(low, high)
-    wanted = exact(x.astype(np.float64))
-    error = np.abs(device.call(name, x) - wanted) / np.maximum(np.spacing(np.abs(wanted).astype(np.float32)), 1e-30)
+    expected = exact(x.astype(np.float64))
+    error = np.abs(device.call(name, x) - expected) / np.maximum(np.spacing(np.abs(expected).astype(np.float32)), 1e-30)
     assert np.max(error) <= ulps, (x[np.argmax(error)], np.max(error))
 
 
@@ -86,8 +86,8 @@ def test_power_over_a_wide_range(device: HeaderKernels) -> None:
     rng = np.random.default_rng(1)
     x = np.exp(rng.uniform(-20, 20, 50000)).astype(np.float32)
     y = rng.uniform(-4, 4, 50000).astype(np.float32)
-    wanted = np.power(x.astype(np.float64), y.astype(np.float64))
-    assert np.max(np.abs(device.call("test_pow", x, y) / wanted - 1)) < 3 * 2**-23
+    expected = np.power(x.astype(np.float64), y.astype(np.float64))
+    assert np.max(np.abs(device.call("test_pow", x, y) / expected - 1)) < 3 * 2**-23
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_power_over_a_wide_range(device: HeaderKernels) -> None:
 )
 def test_power_at_its_edges(device: HeaderKernels, x: float, y: float) -> None:
     with np.errstate(all="ignore"):
-        wanted = np.float32(np.power(np.float32(x), np.float64(y)))
-    assert np.allclose(device.call("test_pow", [x], [y])[0], wanted, rtol=1e-6, atol=0, equal_nan=True)
-    assert np.signbit(device.call("test_pow", [x], [y])[0]) == np.signbit(wanted) or np.isnan(wanted)
+        expected = np.float32(np.power(np.float32(x), np.float64(y)))
+    assert np.allclose(device.call("test_pow", [x], [y])[0], expected, rtol=1e-6, atol=0, equal_nan=True)
+    assert np.signbit(device.call("test_pow", [x], [y])[0]) == np.signbit(expected) or np.isnan(expected)
 
 
 def test_angles_in_all_quadrants(device: HeaderKernels) -> None:
@@ -147,10 +147,10 @@ def patterns() -> np.ndarray[Any, Any]:
 def test_conversions_round_to_nearest_even(device: HeaderKernels, name: str, dtype: Any) -> None:
     x = patterns()
     with np.errstate(all="ignore"):
-        wanted = x.astype(dtype).astype(np.float32)
-    found = device.call(name, x)
-    assert np.array_equal(found, wanted, equal_nan=True)
-    assert np.array_equal(np.signbit(found[~np.isnan(x)]), np.signbit(wanted[~np.isnan(x)]))
+        expected = x.astype(dtype).astype(np.float32)
+    actual = device.call(name, x)
+    assert np.array_equal(actual, expected, equal_nan=True)
+    assert np.array_equal(np.signbit(actual[~np.isnan(x)]), np.signbit(expected[~np.isnan(x)]))
 
 
 def test_narrow_arithmetic_rounds_after_every_operation(device: HeaderKernels) -> None:
@@ -166,7 +166,7 @@ def test_narrow_arithmetic_rounds_after_every_operation(device: HeaderKernels) -
 
 
 @pytest.mark.parametrize(
-    ("which", "arguments", "wanted"),
+    ("which", "arguments", "expected"),
     [
         (0, (0xF0F0, 0, 0), 8),
         (1, (1, 0, 0), 31),
@@ -184,5 +184,5 @@ def test_narrow_arithmetic_rounds_after_every_operation(device: HeaderKernels) -
         (11, (1, 0, 0), 33),
     ],
 )
-def test_bit_functions(device: HeaderKernels, which: int, arguments: tuple[int, int, int], wanted: int) -> None:
-    assert device.call("bits", which, arguments, np.uint32)[0] == wanted
+def test_bit_functions(device: HeaderKernels, which: int, arguments: tuple[int, int, int], expected: int) -> None:
+    assert device.call("bits", which, arguments, np.uint32)[0] == expected

@@ -29,9 +29,9 @@ def test_vector_instructions_bind_at_the_rate_of_two_at_once() -> None:
 
 
 def test_the_busiest_unit_binds_and_launches_follow_one_another() -> None:
-    one = counted(valu=16_800.0)
-    assert bound(counted(305, valu=16_800.0)) == pytest.approx(2 * bound(one))
-    assert bound(one, one) == pytest.approx(2 * bound(one))
+    single = counted(valu=16_800.0)
+    assert bound(counted(305, valu=16_800.0)) == pytest.approx(2 * bound(single))
+    assert bound(single, single) == pytest.approx(2 * bound(single))
 
 
 def test_matrix_instructions_bind_by_their_passes() -> None:

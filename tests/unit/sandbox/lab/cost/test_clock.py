@@ -16,9 +16,9 @@ MI300X = load_target("mi300x")
 
 
 def test_the_interpreter_has_the_same_figures_in_the_same_order() -> None:
-    said = subprocess.run([executor(toolchain(), COMPILED), "clock"], capture_output=True, text=True, check=True)
-    clock, stalls, work = (part.split() for part in said.stdout.split("\n\n"))
-    assert clock == [each.name for each in fields(Clock)]
+    completed = subprocess.run([executor(toolchain(), COMPILED), "clock"], capture_output=True, text=True, check=True)
+    clock, stalls, work = (part.split() for part in completed.stdout.split("\n\n"))
+    assert clock == [figure.name for figure in fields(Clock)]
     assert (tuple(stalls), tuple(work)) == (STALLS, WORK)
 
 
@@ -36,9 +36,9 @@ def test_a_device_without_an_infinity_cache_has_none_in_the_way() -> None:
 
 
 def test_a_figure_that_is_missing_is_named_and_a_target_without_clock_has_no_times() -> None:
-    rest = {name: value for name, value in MI300X.clock.items() if name != "barrier"}
+    figures = {name: value for name, value in MI300X.clock.items() if name != "barrier"}
     with pytest.raises(UsageError, match="barrier"):
-        clock_of(replace(MI300X, clock=rest))
+        clock_of(replace(MI300X, clock=figures))
     assert clock_of(load_target("h200")) is None
     with pytest.raises(UsageError, match=r"\[clock\]"):
         needed_clock(load_target("h200"))

@@ -18,10 +18,10 @@ from tests.support.lab_bench import execute, floats, launch
 MI300X = load_target("mi300x")
 
 
-def count(source: str, one: ResolvedLaunch, elements: int = 1 << 16) -> LaunchCounters:
-    done = execute(source, [one], {"x": floats(elements)}, {"y": np.zeros(elements, np.float32)}, count=True)
-    assert done.findings == () and len(done.launches) == 1
-    return done.launches[0]
+def count(source: str, resolved: ResolvedLaunch, elements: int = 1 << 16) -> LaunchCounters:
+    execution = execute(source, [resolved], {"x": floats(elements)}, {"y": np.zeros(elements, np.float32)}, count=True)
+    assert execution.findings == () and len(execution.launches) == 1
+    return execution.launches[0]
 
 
 def lds(body: str, declaration: str = "float t[4096]", block: int = 64) -> LaunchCounters:
@@ -68,7 +68,7 @@ def test_four_contiguous_bytes_a_lane_are_2_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "place"),
+    ("index", "address_of"),
     [
         ("i * 131 + t", lambda i, t: i * 131 + t),
         ("i * 32 + t * 64", lambda i, t: i * 32 + t * 64),
@@ -78,13 +78,13 @@ def test_four_contiguous_bytes_a_lane_are_2_lines() -> None:
         ("i / 4 * 3 + t", lambda i, t: i // 4 * 3 + t),
     ],
 )
-def test_accesses_of_a_loop_are_counted_each_by_itself(index: str, place: Callable[[int, int], int]) -> None:
+def test_accesses_of_a_loop_are_counted_each_by_itself(index: str, address_of: Callable[[int, int], int]) -> None:
     source = turns("int t = 0; t < 70; ++t", f"v[{index.replace('i', 'threadIdx.x')}]")
     c = count(source, launch("k", ["x", "y"]))
     load = next(s for s in c.sites if s.kind == "load")
-    reads = [[4 * place(i, t) for i in range(64)] for t in range(70)]
-    lines, segments = ([{start // size for start in each} for each in reads] for size in (128, 64))
-    quads = [{start // 64 for start in each[q : q + 4]} for each in reads for q in range(0, 64, 4)]
+    reads = [[4 * address_of(i, t) for i in range(64)] for t in range(70)]
+    lines, segments = ([{start // size for start in starts} for starts in reads] for size in (128, 64))
+    quads = [{start // 64 for start in starts[q : q + 4]} for starts in reads for q in range(0, 64, 4)]
     assert (load.lines, load.segments) == (sum(map(len, lines)), sum(map(len, segments)))
     assert (load.accesses, c.read_lines) == (sum(map(len, quads)), len(set().union(*lines)))
 
@@ -198,7 +198,7 @@ def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
         "__global__ void k(const float* x, float* y) "
         "{ if (blockIdx.x % 99) y[blockIdx.x] = x[threadIdx.x % 32]; }"
     )  # a load of one address is a scalar one, which is not the L1's
-    seen = execute(
+    execution = execute(
         source,
         [launch("k", ["x", "y"], [100])],
         {"x": floats(100)},
@@ -206,7 +206,7 @@ def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
         count=True,
         blocks=3,
     ).launches[0]  # the first and the last have nothing to do
-    assert seen.recorded == 3 and seen.counters["TCC_READ"] == 100
+    assert execution.recorded == 3 and execution.counters["TCC_READ"] == 100
 
 
 def test_shuffles_go_through_the_lds_and_dpp_does_not() -> None:

@@ -63,19 +63,19 @@ def model(x: np.ndarray[tuple[int], np.dtype[np.int32]], width: int) -> tuple[li
 @pytest.mark.parametrize("width", [2, 4, 8, 16, 32, 64])
 def test_tiles_of_every_width(width: int) -> None:
     x = np.random.default_rng(width).integers(-3, 90, 128).astype(np.int32)
-    done = execute(
+    execution = execute(
         SOURCE.replace("WIDTH", str(width)),
         [launch("k", ["x", "y", "z"], block=[32, 2, 2])],
         {"x": x},
         {"y": np.zeros((13, 128), np.int32), "z": np.zeros(128, np.uint64)},
     )
     rows, ballots = model(x, width)
-    assert done.findings == ()
-    assert done.outputs["y"].tolist() == rows and done.outputs["z"].tolist() == ballots
+    assert execution.findings == ()
+    assert execution.outputs["y"].tolist() == rows and execution.outputs["z"].tolist() == ballots
 
 
 def test_a_tile_of_a_tile_counts_within_it() -> None:
-    done = execute(
+    execution = execute(
         """#include <hip/hip_cooperative_groups.h>
 using namespace cooperative_groups;
 __global__ void k(int* y) {
@@ -88,7 +88,7 @@ __global__ void k(int* y) {
         {"y": np.zeros(96, np.int32)},
     )
     i = np.arange(96)
-    assert done.outputs["y"].tolist() == (i % 32 // 8 * 100 + 40 + i % 8).tolist()
+    assert execution.outputs["y"].tolist() == (i % 32 // 8 * 100 + 40 + i % 8).tolist()
 
 
 def test_it_compiles_for_gfx942() -> None:

@@ -34,8 +34,8 @@ def test_buffers_that_fit_in_the_infinity_cache_are_faster_when_warm() -> None:
 
 
 def test_a_second_launch_over_large_buffers_costs_as_much_again() -> None:
-    one = launch("k", ["x", "y"], [LARGE // 1024], [256])
-    once, twice = forecast_of(CONTIGUOUS, [one], LARGE), forecast_of(CONTIGUOUS, [one, one], LARGE)
+    single = launch("k", ["x", "y"], [LARGE // 1024], [256])
+    once, twice = forecast_of(CONTIGUOUS, [single], LARGE), forecast_of(CONTIGUOUS, [single, single], LARGE)
     assert twice.cold_us > 1.8 * once.cold_us
 
 
@@ -116,15 +116,15 @@ __global__ void k(const float* x, float* y) {
 }"""
     wide, narrow = Resources("k", 64, 0, 16, 0, 0, 8), Resources("k", 512, 0, 16, 0, 0, 1)
     grid = [launch("k", ["x", "y"], [304 * 32], [64])]
-    many, one = (forecast_of(chain, grid, 1 << 20, [r]) for r in (wide, narrow))
-    assert one.cold_us - one.overhead_us > 1.5 * (many.cold_us - many.overhead_us)
-    assert one.resource == "latency"
+    many, alone = (forecast_of(chain, grid, 1 << 20, [r]) for r in (wide, narrow))
+    assert alone.cold_us - alone.overhead_us > 1.5 * (many.cold_us - many.overhead_us)
+    assert alone.resource == "latency"
 
 
 def test_one_more_workgroup_than_units_costs_a_second_turn() -> None:
     body = loop(2048, "4", "a = a * 1.0001f + b; b = b * 0.9999f + a;")
-    held = [Resources("k", 512, 0, 16, 0, 0, 1)]
-    even, odd = (forecast_of(body, [launch("k", ["x", "y"], [n], [256])], 1024, held) for n in (304, 305))
+    resources = [Resources("k", 512, 0, 16, 0, 0, 1)]
+    even, odd = (forecast_of(body, [launch("k", ["x", "y"], [n], [256])], 1024, resources) for n in (304, 305))
     assert odd.cold_us - odd.overhead_us == pytest.approx(2 * (even.cold_us - even.overhead_us), rel=0.1)
 
 
@@ -147,9 +147,9 @@ __global__ void k(const float* x, float* y) {{
 
 def test_a_sum_goes_straight_from_one_matrix_instruction_to_the_next() -> None:
     grid = [launch("k", ["x", "y"], [304 * 4], [256])]
-    one, four = (forecast_of(multiply(sums), grid) for sums in (1, 4))
-    assert one.resources_us["mfma"] == pytest.approx(4 * 256 * 32 / 2100, rel=0.01)
-    assert one.cold_us == pytest.approx(four.cold_us, rel=0.1)
+    single, four = (forecast_of(multiply(sums), grid) for sums in (1, 4))
+    assert single.resources_us["mfma"] == pytest.approx(4 * 256 * 32 / 2100, rel=0.01)
+    assert single.cold_us == pytest.approx(four.cold_us, rel=0.1)
 
 
 def test_a_sleeping_wave_takes_its_time() -> None:

@@ -17,8 +17,8 @@ def kernel(body: str, elements: int = 1 << 20) -> PlanForecast:
 def loop(instructions: int, turns: int) -> PlanForecast:
     """Of a loop whose body has so many instructions."""
     add = f'_Pragma("clang loop unroll(full)") for (int j = 0; j < {instructions}; ++j) a = a * t + 1.5f;'
-    whole = f'_Pragma("clang loop unroll(disable)") for (int i = 0; i < {turns}; ++i) {{ {add} }}'
-    return kernel(f"float a = t; {whole} y[b * 64 + t] = a;")
+    loop_text = f'_Pragma("clang loop unroll(disable)") for (int i = 0; i < {turns}; ++i) {{ {add} }}'
+    return kernel(f"float a = t; {loop_text} y[b * 64 + t] = a;")
 
 
 def test_a_loop_that_the_instruction_cache_does_not_hold_waits_for_its_code() -> None:

@@ -12,7 +12,7 @@ GROUPS, FLOATS = 304 * 8, 1 << 22
 GRID = [launch("k", ["x", "y"], [GROUPS], [64])]
 
 
-def table(first: str, then: str = "y[i] = sum;") -> PlanForecast:
+def table(first: str, second: str = "y[i] = sum;") -> PlanForecast:
     """Of workgroups of a wave that read 8 KB four times, from a place, and then do something."""
     return forecast_of(
         f"""
@@ -24,7 +24,7 @@ __global__ void k(const float* x, float* y) {{
     for (int r = 0; r < 4; ++r)
         #pragma unroll 8
         for (int j = 0; j < 32; ++j) sum += t[j * 64 + threadIdx.x] * r;
-    {then}
+    {second}
 }}""",
         GRID,
         FLOATS,
@@ -43,17 +43,17 @@ def test_atomic_operations_do_not_hide_what_is_shared() -> None:
 
 
 def test_loads_of_the_scalar_unit_move_bytes() -> None:
-    each = 2048  # floats of a workgroup, at places that are the same for all lanes
+    floats_each = 2048  # floats of a workgroup, at places that are the same for all lanes
     source = f"""
 __global__ void k(const float* __restrict__ x, float* __restrict__ y) {{
-    const float* t = x + blockIdx.x * {each};
+    const float* t = x + blockIdx.x * {floats_each};
     float sum = 0;
     #pragma unroll 16
-    for (int j = 0; j < {each}; ++j) sum += t[j];
+    for (int j = 0; j < {floats_each}; ++j) sum += t[j];
     y[blockIdx.x * 64 + threadIdx.x] = sum;
 }}"""
-    expected = forecast_of(source, GRID, GROUPS * each)
-    assert expected.resources_us["hbm"] == pytest.approx(4 * GROUPS * each / 4.5e6, rel=0.4)
+    expected = forecast_of(source, GRID, GROUPS * floats_each)
+    assert expected.resources_us["hbm"] == pytest.approx(4 * GROUPS * floats_each / 4.5e6, rel=0.4)
 
 
 def test_few_units_at_work_keep_their_clock() -> None:
@@ -72,17 +72,17 @@ __global__ void k(const float* x, float* y) {
     assert all_units.warm_us - all_units.overhead_us > 1.2 * (few.warm_us - few.overhead_us)
 
 
-def private(kept: int, streamed: int) -> PlanForecast:
+def private(kept_floats: int, streamed: int) -> PlanForecast:
     """Of work-items that keep so many floats in private memory while they read so many others."""
     return forecast_of(
         f"""
 __global__ void k(const float* x, float* y) {{
-    volatile float v[{max(kept, 1)}];
+    volatile float v[{max(kept_floats, 1)}];
     const long i = (long)blockIdx.x * 256 + threadIdx.x, all = (long)gridDim.x * 256;
     float sum = 0;
-    for (int j = 0; j < {kept}; ++j) v[j] = i + j;
+    for (int j = 0; j < {kept_floats}; ++j) v[j] = i + j;
     for (int j = 0; j < {streamed}; ++j) sum += x[j * all + i];
-    for (int j = 0; j < {kept}; ++j) sum += v[{kept} - 1 - j];
+    for (int j = 0; j < {kept_floats}; ++j) sum += v[{kept_floats} - 1 - j];
     y[i] = sum;
 }}""",
         [launch("k", ["x", "y"], [1 << 12], [256])],
@@ -91,5 +91,5 @@ __global__ void k(const float* x, float* y) {{
 
 
 def test_what_streams_by_drives_private_memory_out_of_the_l2() -> None:
-    both, alone, stream = private(16, 48), private(16, 0), private(0, 48)
-    assert both.resources_us["mall"] > 1.05 * (alone.resources_us["mall"] + stream.resources_us["mall"])
+    together, alone, stream = private(16, 48), private(16, 0), private(0, 48)
+    assert together.resources_us["mall"] > 1.05 * (alone.resources_us["mall"] + stream.resources_us["mall"])

@@ -34,10 +34,10 @@ def test_a_line_is_the_sum_of_its_places_over_all_launches_and_its_share_of_the_
 
 
 def test_kernels_are_apart_and_places_without_a_line_only_count_in_the_total() -> None:
-    found = hot_lines(
+    hot = hot_lines(
         [launch("a", site(3, "load", 1, 1), site(None, "load", 3, 3)), launch("b", site(3, "matrix F8", 5, clocks=160))]
     )
-    assert {(h.kernel, h.shares.get("l2_requests"), h.shares.get("mfma_clocks")) for h in found} == {
+    assert {(h.kernel, h.shares.get("l2_requests"), h.shares.get("mfma_clocks")) for h in hot} == {
         ("a", 0.25, None),
         ("b", None, 1.0),
     }
@@ -52,6 +52,6 @@ def test_a_line_has_the_time_that_waves_wait_there_and_its_largest_cause() -> No
     line = Timeline((100.0,), {"vmcnt": 60.0, "issue": 40.0}, (0, 0, 0), {}, 1.0, ())
     counted = replace(launch("k").counters, timelines=Timelines(line, line, 0.0), stalls=((7, {"vmcnt": 50.0}),))
     waiting = replace(launch("k"), counters=counted, cold_us=10.0)
-    (found,) = hot_lines([waiting])
-    assert found.line == 7 and (found.counters, found.stall_cause) == ({"stall_us": 5.0}, "vmcnt")
-    assert found.shares["stall_us"] == 0.5
+    (hot_line,) = hot_lines([waiting])
+    assert hot_line.line == 7 and (hot_line.counters, hot_line.stall_cause) == ({"stall_us": 5.0}, "vmcnt")
+    assert hot_line.shares["stall_us"] == 0.5

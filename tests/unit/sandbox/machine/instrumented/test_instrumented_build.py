@@ -121,26 +121,26 @@ def listing_of(source: str, kernel: str) -> InstrumentedListing:
 
 def reached(built: InstrumentedListing) -> set[tuple[str, int]]:
     """Kind and line of every probe that the listing's kernels may reach."""
-    rows, found, is_asm, line, lines = built.listing.split("\n"), set[tuple[str, int]](), False, 0, set[int]()
-    for place, row in enumerate(rows):
+    rows, probes, is_asm, line, lines = built.listing.split("\n"), set[tuple[str, int]](), False, 0, set[int]()
+    for index, row in enumerate(rows):
         if row.startswith("__ubsan_handle"):
             break
         if loc := re.match(r"\t\.loc\t0 (\d+)", row):
             line = int(loc[1])
         is_asm = "#ASMSTART" in row or (is_asm and "#ASMEND" not in row)
         if is_asm and (store := _STORE.match(row)):
-            low, high = (_constant(rows[:place], int(register)) for register in store.groups())
+            low, high = (_constant(rows[:index], int(register)) for register in store.groups())
             probe = built.probes[((high << 32 | low) - PAGE) // 8]
             assert probe.line in (0, line)
-            found.add((probe.kind, line))
+            probes.add((probe.kind, line))
             lines.add(line)
-    return found
+    return probes
 
 
 def _constant(rows: list[str], register: int) -> int:
     for row in reversed(rows):
-        if found := re.match(rf"\tv_mov_b32_e32 v{register}, (\S+)$", row):
-            return int(found[1], 0)
+        if match := re.match(rf"\tv_mov_b32_e32 v{register}, (\S+)$", row):
+            return int(match[1], 0)
     raise AssertionError(register)
 
 
@@ -148,10 +148,10 @@ def test_each_fault_has_its_probe_at_its_line() -> None:
     built = listing_of(FAULTS, "arrays")
     assert not built.findings, built.findings
     marks = enumerate((HEAD + FAULTS).split("\n"), 1)
-    expected = {(found[1], n) for n, row in marks if (found := re.search(r"// probe: (\w+)", row))}
-    said = reached(built)
-    assert expected <= said
-    assert {kind for kind, _ in said - expected} <= {"misaligned", "out_of_bounds"}  # that are right by their numbers
+    expected = {(match[1], n) for n, row in marks if (match := re.search(r"// probe: (\w+)", row))}
+    probes = reached(built)
+    assert expected <= probes
+    assert {kind for kind, _ in probes - expected} <= {"misaligned", "out_of_bounds"}  # that are right by their numbers
 
 
 def test_right_code_is_tried_where_only_its_numbers_make_it_right() -> None:
