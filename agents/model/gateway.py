@@ -111,7 +111,7 @@ class Gateway:
         self, role: str, step: Step, messages: Sequence[Message], form: Form[Value], candidate: str = ""
     ) -> Reply[Value]:
         """One question in the asked form; at most three requests are paid for."""
-        talk = [Message(m.role, clean(m.content), spare=m.spare) for m in messages]
+        talk = [Message(m.role, self._told(m.content), spare=m.spare) for m in messages]
         if form.schema is not None:
             talk[-1] = replace(talk[-1], content=f"{talk[-1].content}\n\n{instruction(form.schema)}")
         opening, used, max_tokens, least = tuple(talk), Usage(), self.endpoint.max_tokens, 0
@@ -159,7 +159,7 @@ class Gateway:
         self, role: str, step: Step, messages: Sequence[Message], tools: Sequence[Tool], candidate: str = ""
     ) -> RawReply:
         """At most two requests: the second with twice the tokens, after an answer that was cut off."""
-        talk = [replace(m, content=clean(m.content)) for m in messages]
+        talk = [replace(m, content=self._told(m.content)) for m in messages]
         max_tokens = self.endpoint.max_tokens
         first = self._ask_models(role, step, talk, max_tokens, candidate, tools=tools)
         if not first.is_cut:
@@ -169,6 +169,10 @@ class Gateway:
             return self._ask_models(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
         except NoRoom:
             return first
+
+    def _told(self, text: str) -> str:
+        """Return a prompt as it is stored and sent: what a task, a note or a kernel quotes may hold a key."""
+        return self.endpoint.hide(clean(text))
 
     def _ask_models(
         self,

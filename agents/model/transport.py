@@ -72,7 +72,7 @@ class Transport:
             if model not in self._clients:
                 from agents.model.chat_client import client
 
-                self._clients[model] = client(model, self.endpoint.base_url, self.endpoint.key_to_send)
+                self._clients[model] = client(model, self.endpoint.address)
             return self._clients[model]
 
     def _raw(self, request: ModelRequest, answer: WireReply) -> RawReply:
