@@ -103,7 +103,7 @@ def row(figure: Mapping[str, Any], unit: str = "", anchor: str = "") -> str:
 
 
 def names_anchor(figure: Mapping[str, Any]) -> bool:
-    """True where a figure's name ends with its anchor's: `search.transpose.hill_climb`."""
+    """Tell whether a figure's name ends with its anchor's: `search.transpose.hill_climb`."""
     return str(figure["figure"]).endswith("." + str(figure["anchor"]).replace(" ", "_"))
 
 

@@ -50,62 +50,64 @@ def without(text: str, secrets: Sequence[str], blot: str = BLOT) -> str:
     """Return the text with the blot for each secret in it, and for each piece of one."""
     if len(text) < SHORTEST or not secrets:
         return text
-    known = _known(tuple(secrets))
-    for form in [form for form in known.forms if form in text]:
+    secret_forms = _forms_of(tuple(secrets))
+    for form in [form for form in secret_forms.forms if form in text]:
         text = text.replace(form, blot)
-    if len(text) < LEAST or not known.traces:
+    if len(text) < LEAST or not secret_forms.traces:
         return text
     bare = _BETWEEN.sub("", text)
-    if not _may_hold(bare, known):
+    if not _may_hold(bare, secret_forms):
         return text
-    found = sorted(span for trace in known.traces for span in _pieces(bare, trace))
-    return _blotted(text, found, blot) if found else text
+    spans = sorted(span for trace in secret_forms.traces for span in _pieces(bare, trace))
+    return _blotted(text, spans, blot) if spans else text
 
 
-def _may_hold(bare: str, known: _SecretForms) -> bool:
-    """Tell whether a mark begins anywhere: nearly no text holds one, and a look at each place is quicker than finds."""
-    return any(bare[at : at + BEGIN] in known.begins for at in range(len(bare) - LEAST + 1 + BEGIN))
+def _may_hold(bare: str, secret_forms: _SecretForms) -> bool:
+    """Tell whether a mark begins anywhere: nearly no text holds one."""
+    return any(begin in bare for begin in secret_forms.begins)
 
 
 def _pieces(bare: str, trace: _SecretTrace) -> Iterator[tuple[int, int]]:
     """Find the pieces of one trace, as places in the letters and digits of a text."""
     for offset, mark in trace.marks:
-        at = bare.find(mark)
-        while at >= 0:
-            first, last, own, behind = at, at + len(mark), offset, offset + len(mark)
-            while first and own and bare[first - 1] == trace.text[own - 1]:
-                first, own = first - 1, own - 1
+        start = bare.find(mark)
+        while start >= 0:
+            first, last, before, behind = start, start + len(mark), offset, offset + len(mark)
+            while first and before and bare[first - 1] == trace.text[before - 1]:
+                first, before = first - 1, before - 1
             while last < len(bare) and behind < len(trace.text) and bare[last] == trace.text[behind]:
                 last, behind = last + 1, behind + 1
             if last - first >= trace.need:
                 yield first, last
-            at = bare.find(mark, at + 1)
+            start = bare.find(mark, start + 1)
 
 
-def _blotted(text: str, found: Sequence[tuple[int, int]], blot: str) -> str:
+def _blotted(text: str, spans: Sequence[tuple[int, int]], blot: str) -> str:
     """Replace what lies between the first and the last letter of each piece."""
-    places, at = list[int](), 0
+    positions, after_gap = list[int](), 0  # in the text, of its letters and digits
     for gap in (*_BETWEEN.finditer(text), None):
-        places += range(at, len(text) if gap is None else gap.start())
-        at = len(text) if gap is None else gap.end()
-    parts, at = list[str](), 0
-    for first, last in found:
-        begin, end = places[first], places[last - 1] + 1
-        if end <= at:
+        positions += range(after_gap, len(text) if gap is None else gap.start())
+        after_gap = len(text) if gap is None else gap.end()
+    parts, copied = list[str](), 0
+    for first, last in spans:
+        begin, end = positions[first], positions[last - 1] + 1
+        if end <= copied:
             continue
-        if begin >= at:
-            parts += [text[at:begin], blot]
-        at = end
-    return "".join((*parts, text[at:]))
+        if begin >= copied:
+            parts += [text[copied:begin], blot]
+        copied = end
+    return "".join((*parts, text[copied:]))
 
 
 @lru_cache(maxsize=16)
-def _known(secrets: tuple[str, ...]) -> _SecretForms:
+def _forms_of(secrets: tuple[str, ...]) -> _SecretForms:
     """Prepare the search; of a whole address no piece is looked for, because its host may be told."""
-    found = {secret: _forms(secret) for secret in secrets if len(secret) >= SHORTEST}
-    texts = {_BETWEEN.sub("", form) for secret, forms in found.items() if "://" not in secret for form in forms}
+    forms_by_secret = {secret: _forms(secret) for secret in secrets if len(secret) >= SHORTEST}
+    texts = {
+        _BETWEEN.sub("", form) for secret, forms in forms_by_secret.items() if "://" not in secret for form in forms
+    }
     traces = tuple(_trace(text) for text in sorted(texts) if len(text) >= LEAST)
-    forms = tuple(dict.fromkeys(form for each in found.values() for form in each))
+    forms = tuple(dict.fromkeys(form for forms in forms_by_secret.values() for form in forms))
     return _SecretForms(forms, traces, frozenset(mark[:BEGIN] for trace in traces for _, mark in trace.marks))
 
 
@@ -121,4 +123,4 @@ def _trace(text: str) -> _SecretTrace:
     need = max(LEAST, len(text) // 2)
     step = need // 2
     size = need - step + 1  # a piece of `need` letters holds a whole mark, wherever it begins
-    return _SecretTrace(text, need, tuple((at, text[at : at + size]) for at in range(0, len(text) - size + 1, step)))
+    return _SecretTrace(text, need, tuple((i, text[i : i + size]) for i in range(0, len(text) - size + 1, step)))

@@ -88,11 +88,11 @@ def started(path: Path, name: str) -> Array:
 def _opened(path: Path) -> Iterator[Any]:
     """Open the file beside a task's code, never what a link points to; where the judge handed a copy in, the copy."""
     if handed is not None:
-        with np.load(handed, allow_pickle=False) as held:
-            yield held
+        with np.load(handed, allow_pickle=False) as arrays:
+            yield arrays
         return
-    with np.load(io.BytesIO(read_strange(path, MOST_BYTES)), allow_pickle=False) as held:
-        yield held
+    with np.load(io.BytesIO(read_strange(path, MOST_BYTES)), allow_pickle=False) as arrays:
+        yield arrays
 
 
 def _plain(array: Array) -> Array:
