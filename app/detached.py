@@ -7,10 +7,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.kept_secrets import without_secrets
 from app.wiring import make_folder
 from records.errors import MachineError, UsageError
 
@@ -38,7 +39,7 @@ def detach(settings: Settings, ledger: Ledger, run: Run, options: Sequence[str] 
     ledger.add_run(run)
     log = make_folder(settings, run) / LOG
     begin = log.stat().st_size if log.exists() else 0
-    pid = _spawn(settings, log, ["resume", run.id, *options])
+    pid = _spawn(settings, log, ["resume", run.id, *options], os.environ)
     child = threading.Thread(target=os.waitpid, args=(pid, 0), daemon=True)  # leaves no zombie of a long-lived caller
     child.start()
     until = time.monotonic() + START_S
@@ -78,13 +79,13 @@ def tidy(settings: Settings) -> None:
     from sandbox.cache import is_due
 
     if is_due(settings.cache_folder):
-        pid = _spawn(settings, Path(os.devnull), ["cache", "prune", "--wait-s", str(TIDY_S)])
+        pid = _spawn(settings, Path(os.devnull), ["cache", "prune", "--wait-s", str(TIDY_S)], without_secrets())
         os.setpriority(os.PRIO_PROCESS, pid, 19)
 
 
-def _spawn(settings: Settings, log: Path, words: Sequence[str]) -> int:
+def _spawn(settings: Settings, log: Path, words: Sequence[str], inherited: Mapping[str, str]) -> int:
     folders = {"RUNS_FOLDER": settings.runs_folder, "CACHE_FOLDER": settings.cache_folder}
-    environment = {**os.environ, **{f"KERNEL_SCIENTIST_{name}": str(folder) for name, folder in folders.items()}}
+    environment = {**inherited, **{f"KERNEL_SCIENTIST_{name}": str(folder) for name, folder in folders.items()}}
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     try:
         return os.posix_spawn(

@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AliasChoices, Field, PrivateAttr, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.kept_secrets import around
 from records.address import secrets_of
 from records.errors import SettingsError, UsageError
 
@@ -163,6 +164,8 @@ class Settings(BaseSettings):
     trace_sources: Literal["full", "digest", "off"] = "full"
     """Kernels, prompts and replies in traces: as they are, as size and SHA-256, or as size alone."""
 
+    _around: tuple[str, ...] = PrivateAttr(default=())  # secrets beside these settings
+
     if not TYPE_CHECKING:  # type checkers take the fields
 
         def __init__(self, **values: Any) -> None:
@@ -205,6 +208,7 @@ class Settings(BaseSettings):
     def _place_knowledge(self) -> Self:
         if self.knowledge_folder is None:
             object.__setattr__(self, "knowledge_folder", self.cache_folder / "knowledge")
+        self._around = around()
         return self
 
     @property
@@ -225,7 +229,8 @@ class Settings(BaseSettings):
         """Texts that must never be printed or stored."""
         keys = (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
         texts = [key.get_secret_value() for key in keys if key is not None]
-        return (*texts, *self.header_values().values(), *self._address_secrets())
+        signed = [part for value in self.header_values().values() for part in (value, value.rpartition(" ")[2])]
+        return tuple(dict.fromkeys((*texts, *signed, *self._address_secrets(), *self._around)))
 
     def _address_secrets(self) -> tuple[str, ...]:
         """Addresses with a password, and the password in all its forms."""

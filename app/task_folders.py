@@ -21,7 +21,7 @@ def open_task(settings: Settings, name_or_path: str, target: str | None = None) 
     """Open the task for a target, its first one when not given; TaskError or SettingsError in one sentence."""
     from tasks.loader import load_task
 
-    return load_task(name_or_path, target, lambda path, code: _host_of(settings)(path, code))
+    return load_task(name_or_path, target, lambda *asked: _host_of(settings)(*asked))
 
 
 def open_sound_task(settings: Settings, name_or_path: str, target: str | None = None) -> Task:

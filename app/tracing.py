@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import logging
 import os
+import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -111,6 +112,7 @@ def tracing(settings: Settings, is_asked: bool) -> Iterator[Traces | None]:
         return
     _check_open_telemetry()
     _export(settings)
+    know_processor()
     from langsmith.run_trees import configure
 
     traces = Traces(settings)
@@ -134,6 +136,7 @@ def tracing_here(settings: Settings) -> Iterator[Traces | None]:
             yield None
         return
     _check_open_telemetry()
+    know_processor()
     traces = Traces(settings)
     token = _CURRENT.set(traces)
     try:
@@ -147,6 +150,11 @@ def tracing_here(settings: Settings) -> Iterator[Traces | None]:
 def current_traces() -> Traces | None:
     """Those of the block that this thread is in."""
     return _CURRENT.get()
+
+
+def know_processor() -> None:
+    """Answer what langsmith asks of `platform`, which would start a program with this environment and its keys."""
+    vars(platform.uname())["processor"] = platform.machine()
 
 
 def _export(settings: Settings) -> None:

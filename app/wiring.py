@@ -119,6 +119,7 @@ def make_endpoint(settings: Settings) -> Endpoint:
         price=Price(*ASSUMED_USD, is_known=False),
         prices=prices_of(settings),
         tools=settings.tools if settings.tools != "off" else "auto",
+        secrets=settings.secrets(),
     )
 
 

@@ -20,6 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.collection import number
+from benchmarks.packed import read_text
 from benchmarks.planted_errors import TARGET
 from records.errors import ScientistError
 from sandbox.lab.cases_met import LAWS, CaseDraw, CaseLaw, CaseMet, refused
@@ -59,7 +60,7 @@ def wrong_kernels(names: Sequence[str]) -> list[Kernel]:
 
 def laws_that_refuse(built: Built, inputs: SessionInputs, lab: MachineLab, patience: Patience) -> Iterator[str]:
     """Yield the names of the laws of which a case is refused; the listed tests alone where one of them is."""
-    judge = Judge(lab, built, patience, known=inputs.listed)
+    judge = Judge(lab, built, patience, listed=inputs.listed)
     draw = CaseDraw(judge, inputs, 1123)
     for law in LAWS:
         if _refuses(law, draw, judge):
@@ -127,8 +128,8 @@ def show(rows: Sequence[Row]) -> None:
 def main(words: Sequence[str]) -> int:
     """Collect, or print the stored table."""
     if not words or words[0].startswith("--"):
-        with STORED.open(encoding="utf-8", newline="") as file:
-            show([(row[0], int(row[1]), row[2]) for row in csv.reader(file, delimiter="\t")])
+        table = csv.reader(read_text(STORED).splitlines(), delimiter="\t")
+        show([(row[0], int(row[1]), row[2]) for row in table])
         return 0
     names = words[words.index("--kernels") + 1].split(",") if "--kernels" in words else []
     toolchain()

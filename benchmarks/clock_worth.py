@@ -110,17 +110,15 @@ def beside_mgpusim(points: Iterable[StoredPoint]) -> list[Figure]:
 def family_table(points: Sequence[StoredPoint], left_out: Sequence[StoredPoint]) -> list[str]:
     """Give the table of docs/clock.md, a line a family."""
     lines = [
-        "| family | device | points | expected/measured | error | error, fitted without it | order over all sizes |"
+        "|family|device|points|expected/measured|error|error, fitted without it|order over all sizes|",
+        "|---|---|--:|--:|--:|--:|--:|",
     ]
-    lines.append("|---|---|--:|--:|--:|--:|--:|")
     for family in sorted({p.family for p in points}):
         fitted, without = ([p for p in some if p.family == family] for some in (points, left_out))
         ratio = median(p.expected_us / p.measured_us for p in fitted)
         order = spearman([p.expected_us for p in fitted], [p.measured_us for p in fitted])
         errors = [f"{median(p.error for p in some):.2f}" for some in (fitted, without)]
-        lines.append(
-            f"| {' | '.join([family, fitted[0].device, str(len(fitted)), f'{ratio:.2f}', *errors])} | {order:.2f} |"
-        )
+        lines.append(f"|{'|'.join([family, fitted[0].device, str(len(fitted)), f'{ratio:.2f}', *errors])}|{order:.2f}|")
     return lines
 
 

@@ -168,19 +168,19 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         "benchmark. A problem that is not listed was not examined. `python -m benchmarks.kernelbench_eval` compares",
         "our judge with KernelBench's own on Hopper GPUs ([figures](results.md#kernelbench-on-hopper-gpus)).",
         "",
-        "| level | examined | imported and sound | judged rightly | refused |",
+        "|level|examined|imported and sound|judged rightly|refused|",
         "|---|--:|--:|--:|--:|",
     ]
     for level in sorted({row["level"] for row in rows}):
         of_level = [row for row in rows if row["level"] == level]
         refused = [row for row in of_level if "refused" in row]
         right = sum(is_right(row) for row in of_level)
-        lines.append(f"| {level} | {len(of_level)} | {len(of_level) - len(refused)} | {right} | {len(refused)} |")
+        lines.append(f"|{level}|{len(of_level)}|{len(of_level) - len(refused)}|{right}|{len(refused)}|")
     outcomes = dict[tuple[int, str], list[str]]()
     for row in rows:
         outcomes.setdefault((row["level"], _outcome(row)), []).append(row["name"])
-    lines += ["", "| level | outcome | problems |", "|--:|---|---|"]
-    lines += [f"| {level} | {outcome} | {', '.join(names)} |" for (level, outcome), names in outcomes.items()]
+    lines += ["", "|level|outcome|problems|", "|--:|---|---|"]
+    lines += [f"|{level}|{outcome}|{', '.join(names)}|" for (level, outcome), names in outcomes.items()]
     return "\n".join(lines) + "\n"
 
 

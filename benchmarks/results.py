@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,10 @@ PAGE = ROOT / "docs" / "results.md"
 KEYS = ("figure", "value", "unit", "anchor", "anchor_value", "ratio", "goal", "met", "stored")
 HEAD = """# Results
 
-`python -m benchmarks` writes this page: do not edit it. Each figure stands beside an anchor from the same run: the one
-that heads the column, where the cell names no other. *Goal* is what the value must reach, in its own unit; a figure
-without one is only observed. *Predicted* times are the lab's. The commands print the ratio to the anchor as well.
+`python -m benchmarks` writes this page: do not edit it. Each figure stands beside an anchor from the same run. A unit
+or an anchor that a row does not name is that of the row above, at the top that of the head, or the anchor with which
+the figure's name ends. *Goal* is what the value must reach; a figure without one is only observed. *Predicted* times
+are the lab's.
 
 ```
 python -m benchmarks                  # all that this machine can run; some MINUTES minutes on two quiet cores
@@ -88,17 +89,38 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-def row(figure: Mapping[str, Any], anchor: str = "") -> str:
-    """Write one figure as one row of the table; an anchor of that name is not named again."""
+def row(figure: Mapping[str, Any], unit: str = "", anchor: str = "") -> str:
+    """Write one figure as one row of the table; the unit and the anchor of these names are not named again."""
     value, beside = number(figure["value"]), number(figure["anchor_value"])
     goal = figure["goal"].replace(" ", "")
     cells = (
         f"`{figure['figure']}`",
-        f"{value} {figure['unit']}".strip(),
-        beside if figure["anchor"] == anchor else f"{figure['anchor']}: {beside}",
+        f"{value} {'' if figure['unit'] == unit else figure['unit']}".strip(),
+        beside if figure["anchor"] == anchor or names_anchor(figure) else f"{figure['anchor']}: {beside}",
         f"**missed**: {goal}" if figure["met"] is False else goal,
     )
     return bars(cells)
+
+
+def names_anchor(figure: Mapping[str, Any]) -> bool:
+    """Tell whether a figure's name ends with its anchor's: `search.transpose.hill_climb`."""
+    return str(figure["figure"]).endswith("." + str(figure["anchor"]).replace(" ", "_"))
+
+
+def rows(figures: Sequence[Mapping[str, Any]], unit: str, anchor: str) -> Iterator[str]:
+    """Write the rows of a table whose head has this unit and anchor: what a row shares with the one above is left out.
+
+    Rows of one unit and one anchor stand together, those of the head first.
+    """
+    units = list(dict.fromkeys([unit, "", *(str(figure["unit"]) for figure in figures)]))
+    anchors = list(dict.fromkeys([anchor, *(str(figure["anchor"]) for figure in figures if not names_anchor(figure))]))
+
+    def place(figure: Mapping[str, Any]) -> tuple[int, int]:
+        return units.index(figure["unit"]), 0 if names_anchor(figure) else anchors.index(figure["anchor"])
+
+    for figure in sorted(figures, key=place):
+        yield row(figure, unit, anchor)
+        unit, anchor = figure["unit"], anchor if names_anchor(figure) else figure["anchor"]
 
 
 def bars(cells: Iterable[str]) -> str:
@@ -106,10 +128,15 @@ def bars(cells: Iterable[str]) -> str:
     return "|" + "|".join(" " * bool(cell) + cell.replace("|", "\\|") for cell in cells).lstrip() + "|"
 
 
-def usual_anchor(figures: Sequence[Mapping[str, Any]]) -> str:
-    """Name the anchor that more than half of several figures have; "" where there is none."""
-    [(anchor, count)] = Counter(str(figure["anchor"]) for figure in figures).most_common(1)
-    return anchor if count > max(1, len(figures) / 2) else ""
+def usual(figures: Sequence[Mapping[str, Any]], key: str) -> str:
+    """Give what more than half of several figures have as their `anchor` or `unit`; "" where there is none."""
+    [(value, count)] = Counter(str(figure[key]) for figure in figures).most_common(1)
+    return value if count > max(1, len(figures) / 2) else ""
+
+
+def usual_unit(figures: Sequence[Mapping[str, Any]]) -> str:
+    """Name the unit that heads the column of values; "" where a figure is a plain number."""
+    return usual(figures, "unit") if all(figure["unit"] for figure in figures) else ""
 
 
 def origin(file: str, folder: Path = STORE.parent) -> str:
@@ -128,13 +155,10 @@ def group(benchmark: Benchmark, record: Record | None) -> str:
         return "\n".join([*lines, f"Command: `{benchmark.command}`. Not measured yet."]) + "\n"
     stored = sorted({figure["stored"] for figure in record.figures if figure["stored"].endswith(".json")})
     source = "; ".join(map(origin, stored)) if stored else f"{record.machine}, {record.date}"
-    anchor = usual_anchor(record.figures)
-    lines += [
-        f"Command: `{benchmark.command}`, on {source}.",
-        "",
-        bars(("figure", "value", anchor or "anchor", "goal")),
-    ]
-    return "\n".join([*lines, "|---|--:|---|---|", *(row(figure, anchor) for figure in record.figures)]) + "\n"
+    anchor, unit = usual(record.figures, "anchor"), usual_unit(record.figures)
+    head = bars(("figure", f"value, {unit}" if unit else "value", anchor or "anchor", "goal"))
+    lines += [f"Command: `{benchmark.command}`, on {source}.", "", head]
+    return "\n".join([*lines, "|---|--:|---|---|", *rows(record.figures, unit, anchor)]) + "\n"
 
 
 def page(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:

@@ -57,7 +57,7 @@ def _whole(lab: Lab, timed: TimedCase, plain: Built, case: Case, limit_s: float)
     if findings:
         sys.exit(f"{name}, {case.name}: the kernel is refused: {findings[0].message}")
     if findings is not None:
-        estimate_s = sample.seconds / len(sample.written) * total / UNCHECKED
+        estimate_s = sample.seconds / len(sample.elements_written) * total / UNCHECKED
         if estimate_s > limit_s > 0:
             return Whole(name, case.name, total, estimate_s, True)
     begun_s = time.process_time() + lab.cpu_s

@@ -16,7 +16,7 @@ from exports.kernel_text import DetachedText, kernel_text, names_of, qualified, 
 from exports.launch_text import FITS, LaunchText, step_text, variable_kernel, variable_text
 from exports.signature import Signature, identifier, signature_of
 from records.errors import UsageError
-from sandbox.candidate.instances import address, bare, is_plain, macros, named
+from sandbox.candidate.instances import address, bare, is_plain, macros, with_tunables
 from sandbox.candidate.plan import Launch, Workspace
 from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.compile.dialect import spell
@@ -217,7 +217,7 @@ class Launcher:
         variables = {x.kernel for x in row.prepared.candidate.plan.launches if x.writes_variable}
         for index, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
             if not is_plain(name):
-                instance = named(name, row.prepared.tunables)
+                instance = with_tunables(name, row.prepared.tunables)
                 pointer = f"&{variable_kernel(instance)}" if name in variables else address(instance)
                 address_cpp = f"reinterpret_cast<const void*>({pointer})"
                 functions += f"static inline const void* kernel_at_{index}_() {{ return {address_cpp}; }}\n"

@@ -23,7 +23,7 @@ from records.evaluation import Evaluation, comparison_key
 from records.experiment import Attempt, Credit, Experiment
 from records.quantity import given
 from records.ranking import ties
-from sandbox.candidate.dispatch import Variant, written
+from sandbox.candidate.dispatch import Variant, dispatch_text
 from sandbox.candidate.prepare import Prepared
 from sandbox.walk import needs_confirmation
 
@@ -116,7 +116,7 @@ def _table(context: Context, rows: Sequence[ShapeRange], options: Sequence[Optio
         values = ", ".join(f"{n}={v}" for n, v in option.tunables.items())
         condition = ", ".join(part for part in (when, option.requires and f"requires {option.requires}") if part)
         arms.append(f"{condition or 'otherwise'}: {option.attempt.id}{values and f' with {values}'}")
-    text = written(variants, parts)
+    text = dispatch_text(variants, parts)
     if text is None:
         return None
     prepared = context.sandbox.prepare(text, context.assignment.task)

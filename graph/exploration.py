@@ -162,7 +162,7 @@ class Exploration:
             self._seed,
             unused_tunables(best.prepared),
             quantities(best.prepared),
-            known=timings,
+            prior_readings=timings,
         )
         search.run((best.prepared.tunables,))
         return self._left > 0

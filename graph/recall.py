@@ -6,17 +6,21 @@ recollection whose attempt the ledger no longer has as accepted is not told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from graph.finding import facts
+from graph.finding import facts, mark
 from knowledge.tokens import words
 from records.experiment import Attempt, Experiment
 from records.ledger import Ledger
 from records.memories import MEMORY_KINDS, Recollection
+from tasks.loader import task_names
 from tasks.task import Task
 
+_RUN = re.compile(r"\d{8}-\d{6}")
+_FORMS = (re.compile(r"g\d{3,6}-e\d{1,4}-a\d{1,4}"), re.compile(r"[a-z]{1,6}\d{1,4}[a-z]?"), re.compile(r"[\d-]{10}"))
 BYTES_A_TOKEN = 4  # of English prose, roughly
 LIKE = 0.25  # the least likeness that is told: tasks that share two words of five have 0.25
 OTHER_TARGET = 0.6  # of the likeness where the GPU is another
@@ -38,15 +42,30 @@ class Recalled:
 
     @property
     def text(self) -> str:
-        """One line with its provenance: run, kernel, task, its digest, target, date."""
+        """One line with its provenance: run, kernel, task, its digest, target, date.
+
+        Each of them is told in the form that this program gives it: a ledger from elsewhere may hold words there.
+        """
         r = self.recollection
-        provenance = f"run {r.run_id}, kernel {r.attempt_id}, {r.task} ({r.task_digest[:8]}) on {r.target}, {r.at[:10]}"
+        task = r.task if r.task in task_names() else "a task that is not shipped"
+        kernel, target, day = map(_formed, _FORMS, (r.attempt_id, r.target, r.at[:10]))
+        provenance = f"run {_short(r.run_id)}, kernel {kernel}, {task} ({mark(r.task_digest)}) on {target}, {day}"
         return f"{_SAID[r.kind]} ({provenance}): {plain_line(self.finding)}"
 
     @property
     def finding(self) -> str:
         """The finding as facts of its records."""
         return facts(self.recollection.kind, self.author, self.experiment, self.attempt, self.parent)
+
+
+def _formed(form: re.Pattern[str], text: str) -> str:
+    return text if form.fullmatch(text) else mark(text)
+
+
+def _short(run_id: str) -> str:
+    """Return the beginning of a run's id, by which it is found: what follows is the name of its task."""
+    found = _RUN.match(run_id)
+    return found[0] if found else mark(run_id)
 
 
 def recalled(ledger: Ledger, task: Task, target: str) -> list[Recalled]:

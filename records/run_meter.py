@@ -8,6 +8,7 @@ the search ends before it, and benchmarks and confirmations of kernels in hand g
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -83,6 +84,12 @@ class RunMeter:
         """Raise LimitReached where the run's time is used up: all of it for who verifies, else all but a kept part."""
         with self._lock:
             self._refuse("max_wall_seconds", self._wall(), is_verifying)
+
+    def seconds_left(self) -> float:
+        """Return the seconds until questions end, of which a part is kept to verify; infinite without a limit."""
+        with self._lock:
+            most = self._read().max_wall_seconds
+            return math.inf if most is None else max(0.0, most - kept_of("max_wall_seconds", most) - self._wall())
 
     @contextlib.contextmanager
     def judging(self, purpose: str) -> Iterator[Callable[[float], None]]:

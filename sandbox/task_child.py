@@ -1,9 +1,9 @@
 """A stranger's `reference.py` behind its task: one caged process answers for all its functions, and is started again.
 
-It has the standard library, numpy, ml_dtypes, our `tasks` and `records`, the task's recorded answers where there are
-some, and a folder of its own; no network, no file
-of the user, no process. Its answers are arrays of checked types, shapes and sizes (tasks/array_file.py). Whatever goes
-wrong in there is a TaskError; a starved host is the machine's fault.
+It has the standard library, numpy, ml_dtypes, our `tasks` and `records`, a copy of the task's recorded answers where
+there are some, and a folder of its own; no network, no file of the user, no process. Its answers are arrays of checked
+types, shapes and sizes (tasks/array_file.py). Whatever goes wrong in there is a TaskError; a starved host is the
+machine's fault.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -67,7 +67,7 @@ LIMITS = limits()
 class _Process:
     """One caged process and the thread that watches it."""
 
-    def __init__(self, cage: Cage, limits: ProcessLimits, readable: Sequence[Path]) -> None:
+    def __init__(self, cage: Cage, limits: ProcessLimits) -> None:
         self.folder = scratch_folder.make("task")
         self.completed: Completed | None = None
         self.fault: ScientistError | None = None
@@ -75,7 +75,7 @@ class _Process:
         read, self._ask = os.pipe()
         self._tell, write = os.pipe()
         view, argv = python_child(PACKAGES, "tasks.served", str(read), str(write))
-        view = replace(view.with_folder(self.folder).with_readable(*readable), descriptors=(read, write))
+        view = replace(view.with_folder(self.folder), descriptors=(read, write))
         self._stop = threading.Event()
         self._run = partial(
             run, argv, cwd=self.folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view, stop=self._stop
@@ -127,9 +127,9 @@ class _Process:
 class TaskChild:
     """The functions of one `reference.py`, each a question to its process. Safe for threads."""
 
-    def __init__(self, path: Path, code: str, cage: Cage, limits: ProcessLimits = LIMITS) -> None:
-        """`path` is for messages; nothing runs before the first question."""
-        self._path, self._code, self._cage, self._limits = path, code, cage, limits
+    def __init__(self, path: Path, code: str, cage: Cage, limits: ProcessLimits = LIMITS, answers: bytes = b"") -> None:
+        """`path` is for messages; nothing runs before the first question. `answers`: the bytes of recorded ones."""
+        self._path, self._code, self._cage, self._limits, self._answers = path, code, cage, limits, answers
         self._processes: list[_Process] = []
         self._lock = threading.Lock()
         self._finalizer = weakref.finalize(self, _end_all, self._processes)
@@ -244,8 +244,7 @@ class TaskChild:
         if self._processes and self._processes[0].spent_s > FRESH_S:
             _end_all(self._processes)
         if not self._processes:
-            answers = self._path.with_name(FILE)
-            process = _Process(self._cage, self._limits, [answers] if answers.is_file() else [])
+            process = _Process(self._cage, self._limits)
             self._processes.append(process)
             answer = process.exchange(self._load(process))
             if answer is not None and "error" in answer:
@@ -256,7 +255,9 @@ class TaskChild:
         name = f"code-{secrets.token_hex(8)}.py"
         with (process.folder / name).open("x", encoding="utf-8") as file:
             file.write(self._code)
-        return {"do": "load", "path": str(self._path), "code": name}
+        if self._answers:
+            (process.folder / FILE).write_bytes(self._answers)
+        return {"do": "load", "path": str(self._path), "code": name, "answers": FILE if self._answers else ""}
 
     def _fault(self, failure: str) -> TaskError:
         return TaskError(f"{self._path} {_plain(failure)}")

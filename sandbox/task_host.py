@@ -37,9 +37,12 @@ class TaskHost:
         except ToolchainError:
             return candidates(None)[0]
 
-    def __call__(self, path: Path, code: str) -> Mapping[str, Any]:
-        """Give the functions of this file, each run in its own process. SettingsError where none can be confined."""
-        digest = hashlib.sha256(f"{path}\0{code}".encode()).hexdigest()
+    def __call__(self, path: Path, code: str, answers: bytes = b"") -> Mapping[str, Any]:
+        """Give the functions of this file, each run in its own process; `answers` are the recorded ones of its task.
+
+        SettingsError where none can be confined.
+        """
+        digest = hashlib.sha256(f"{path}\0{code}\0".encode() + answers).hexdigest()
         if digest not in self._children:
             if not self.cage.is_strict and not self._is_trusted:
                 raise SettingsError(
@@ -47,7 +50,7 @@ class TaskHost:
                     f"({self.cage.text}); read it, then set KERNEL_SCIENTIST_TRUST_TASKS=1"
                 )
             self._introduce(path, code)
-            child = TaskChild(path, code, self.cage, self._limits)
+            child = TaskChild(path, code, self.cage, self._limits, answers)
             self._children[digest] = child, child.functions()
         return self._children[digest][1]
 

@@ -51,16 +51,16 @@ def read_arrays(path: Path, rows: object) -> dict[str, Array]:
         raise ValueError(f"its arrays take {sum(sizes)} bytes, more than {MOST_BYTES}")
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb", buffering=0) as file:
-        known = os.fstat(handle)
-        if not stat.S_ISREG(known.st_mode) or known.st_nlink != 1 or known.st_size != sum(sizes):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_size != sum(sizes):
             raise ValueError("its arrays are not in the file that should hold them")
-        found = {}
+        arrays = {}
         for (name, dtype, shape, order), size in zip(described, sizes, strict=True):
             raw = np.fromfile(file, np.uint8, size)
             if raw.size != size:
                 raise ValueError("its arrays changed while they were read")
-            found[name] = raw.view(dtype).reshape(shape, order="F" if order == "F" else "C")
-    return found
+            arrays[name] = raw.view(dtype).reshape(shape, order="F" if order == "F" else "C")
+    return arrays
 
 
 def _row(row: object) -> tuple[str, np.dtype[Any], tuple[int, ...], str]:

@@ -46,7 +46,7 @@ def read_cases(
         weight = table.number("weight", 1.0)
         seeds = _seeds(table)
         absent = _absent(table, inputs)
-        own = _values(table, scalars)
+        case_values = _values(table, scalars)
         dims = {}
         for key in list(table.left):
             if not NAME.fullmatch(key):
@@ -54,8 +54,10 @@ def read_cases(
             dims[key] = table.integer(key, 1, INT32)
         if not dims:
             table.fail("has no dims")
-        values = {s.name: s.value for s in scalars if s.value is not None} | own
-        name = case_name(dims) + "".join(f",{n}={v}" for n, v in own.items()) + "".join(f",no {n}" for n in absent)
+        values = {s.name: s.value for s in scalars if s.value is not None} | case_values
+        name = (
+            case_name(dims) + "".join(f",{n}={v}" for n, v in case_values.items()) + "".join(f",no {n}" for n in absent)
+        )
         for number, seed in enumerate(seeds or [derived_seed(name)]):
             title = f"{name},seed={seed}" if number else name
             if title in cases:
@@ -70,11 +72,11 @@ def _seeds(table: Table) -> list[int]:
         if "seeds" in table.left:
             table.wrong("seeds", "stands beside 'seed'; give one of them")
         return [table.integer("seed", 0, 2**32 - 1)]
-    found = table.left.pop("seeds", [])
-    fits = isinstance(found, list) and all(type(n) is int and 0 <= n < 2**32 for n in found)
-    if not fits or len(set(found)) != len(found) or len(found) > MOST_SEEDS:
+    seeds = table.left.pop("seeds", [])
+    fits = isinstance(seeds, list) and all(type(n) is int and 0 <= n < 2**32 for n in seeds)
+    if not fits or len(set(seeds)) != len(seeds) or len(seeds) > MOST_SEEDS:
         table.wrong("seeds", f"must be a list of up to {MOST_SEEDS} different integers from 0 to {2**32 - 1}")
-    return list(found)
+    return list(seeds)
 
 
 def _absent(table: Table, inputs: Sequence[TensorSpec]) -> tuple[str, ...]:
@@ -86,14 +88,14 @@ def _absent(table: Table, inputs: Sequence[TensorSpec]) -> tuple[str, ...]:
 
 
 def _values(table: Table, scalars: Sequence[ScalarSpec]) -> dict[str, float | int]:
-    own = {}
+    values = {}
     for spec in scalars:
         if spec.name in table.left:
-            own[spec.name] = table.take(spec.name)
-            _check_value(table, spec.name, spec.dtype, own[spec.name])
+            values[spec.name] = table.take(spec.name)
+            _check_value(table, spec.name, spec.dtype, values[spec.name])
         elif spec.value is None:
             table.fail(f"gives no value for the scalar {spec.name!r}, which has none in [scalars]")
-    return own
+    return values
 
 
 def case_name(dims: Mapping[str, int]) -> str:

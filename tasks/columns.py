@@ -71,5 +71,5 @@ def _column(node: ast.expr, columns: Mapping[str, Column]) -> Any:
         case ast.IfExp(test=test, body=body, orelse=other):
             return np.where(_column(test, columns), _column(body, columns), _column(other, columns))
         case ast.Call(func=ast.Name(id=name), args=args):
-            return _CALLS[name](*(_column(each, columns) for each in args))
+            return _CALLS[name](*(_column(argument, columns) for argument in args))
     raise ValueError(ast.unparse(node))

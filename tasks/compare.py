@@ -72,11 +72,11 @@ def compare(
         if count * SPARSE < keep.size:  # the answer is the same without the others, but for the places of what is wrong
             values = (candidate[keep], reference[keep], baseline[keep])
             near = None if slack is None else np.broadcast_to(slack, keep.shape)[keep]
-            found = _judge(
+            match = _judge(
                 *values, replace(tolerance, row_units=0.0), near, np.ones(count, bool), beside, explain=False
             )
-            if found.correct:
-                return found
+            if match.correct:
+                return match
         return _judge(candidate, reference, baseline, tolerance, slack, keep, beside, explain=explain)
 
 
@@ -96,28 +96,28 @@ def _judge(
         score = _plain_score(candidate, reference, baseline, tolerance, slack, beside)
         if score is not None and score <= ratio:
             return Match(True, score)
-    got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
+    actual, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
-    if (unlike := diagnose_non_finite(got, expected, keep)) is not None:
+    if (unlike := diagnose_non_finite(actual, expected, keep)) is not None:
         return Match(False, WORST, unlike.message, unlike.pattern)
     finite = keep & np.isfinite(expected)
     if not finite.any():
         return Match(True, 0.0)
-    error = np.asarray(np.abs(got - want))
+    error = np.asarray(np.abs(actual - want))
     error = error if finite.all() else np.where(finite, error, 0.0)
-    own = measures_of(_at(np.abs(base - want), finite & np.isfinite(base)))
+    baseline_error = measures_of(_chosen_values(np.abs(base - want), finite & np.isfinite(base)))
     if tolerance.matched < 1:
-        finite = _matched(error, want, finite, tolerance, slack)
+        finite = _elements_to_match(error, want, finite, tolerance, slack)
         error = np.where(finite, error, 0.0)
-    mine = measures_of(_at(error, finite))
-    floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance)
-    own, floor = _beside(own, floor, candidate.dtype, tolerance, beside)
-    score = _over(mine, own, floor, ratio)
+    candidate_error = measures_of(_chosen_values(error, finite))
+    floor = floor_of(measures_of(np.abs(_chosen_values(want, finite))), candidate.dtype, tolerance)
+    baseline_error, floor = _with_further_elements(baseline_error, floor, candidate.dtype, tolerance, beside)
+    score = _score(candidate_error, baseline_error, floor, ratio)
     counted = error
     if tolerance.row_units and want.ndim and not score <= ratio:
         counted = np.where(error <= _lost_in_rows(want, finite, candidate.dtype, tolerance), 0.0, error)
-        score = _over(measures_of(_at(counted, finite)), own, floor, ratio)
-    wrong, excess = finite & (counted > ratio * own.largest + floor.largest), None
+        score = _score(measures_of(_chosen_values(counted, finite)), baseline_error, floor, ratio)
+    wrong, excess = finite & (counted > ratio * baseline_error.largest + floor.largest), None
     if rtol is not None and slack is not None:
         limit = slack + rtol * np.abs(want)
         beyond = finite & (error > limit)
@@ -126,8 +126,8 @@ def _judge(
         wrong |= beyond
     if score <= ratio or not explain:
         return Match(score <= ratio, score)
-    found = diagnose(got, want, error, wrong, finite, score, ratio, excess)
-    return Match(False, score, found.message, found.pattern)
+    diagnosis = diagnose(actual, want, error, wrong, finite, score, ratio, excess)
+    return Match(False, score, diagnosis.message, diagnosis.pattern)
 
 
 def _plain_score(
@@ -146,45 +146,51 @@ def _plain_score(
     size = np.abs(want)
     if not want.ndim or not want.size or not size.max() <= largest_finite(candidate.dtype):
         return None
-    error, own = (_distance(each, want) for each in (candidate, baseline))
-    if not (np.isfinite(error).all() and np.isfinite(own).all()):
+    error, baseline_error = (_distance(values, want) for values in (candidate, baseline))
+    if not (np.isfinite(error).all() and np.isfinite(baseline_error).all()):
         return None
     floor = floor_of(measures_of(size.ravel()), candidate.dtype, tolerance)
-    measured, floor = _beside(measures_of(own.ravel()), floor, candidate.dtype, tolerance, beside)
+    measured, floor = _with_further_elements(
+        measures_of(baseline_error.ravel()), floor, candidate.dtype, tolerance, beside
+    )
     if tolerance.rtol is not None and slack is not None:
         np.multiply(size, tolerance.rtol, out=size)
         if (error > np.add(size, slack, out=size)).any():
             return None
-    return _over(measures_of(error.ravel()), measured, floor, tolerance.ratio)
+    return _score(measures_of(error.ravel()), measured, floor, tolerance.ratio)
 
 
 def _distance(values: Array, want: Array) -> Array:
     """Compute absolute differences in float64; types that NumPy itself has are converted on the way."""
     has_own = values.dtype.kind in "fiub" and values.dtype.isbuiltin == 1
-    made = np.subtract(values if has_own else to_float64(values), want, dtype=np.float64)
-    return np.abs(made, out=made)
+    difference = np.subtract(values if has_own else to_float64(values), want, dtype=np.float64)
+    return np.abs(difference, out=difference)
 
 
-def _over(mine: Measures, own: Measures, floor: Measures, ratio: float) -> float:
+def _score(error: Measures, baseline_error: Measures, floor: Measures, ratio: float) -> float:
     """Return the largest of the three errors over what is allowed."""
     return max(
-        over(mine.largest, own.largest, floor.largest, ratio),
-        over(mine.rms, own.rms, floor.rms, ratio),
-        over(mine.quantile, own.quantile, floor.quantile, ratio),
+        over(error.largest, baseline_error.largest, floor.largest, ratio),
+        over(error.rms, baseline_error.rms, floor.rms, ratio),
+        over(error.quantile, baseline_error.quantile, floor.quantile, ratio),
     )
 
 
-def _beside(
-    own: Measures, floor: Measures, dtype: np.dtype[Any], tolerance: Tolerance, beside: tuple[Array, Array] | None
+def _with_further_elements(
+    baseline_error: Measures,
+    floor: Measures,
+    dtype: np.dtype[Any],
+    tolerance: Tolerance,
+    beside: tuple[Array, Array] | None,
 ) -> tuple[Measures, Measures]:
     """Return the baseline's errors and the floor, at least those of more elements of the output."""
     if beside is None:
-        return own, floor
-    others, theirs = (to_float64(part).ravel() for part in beside)
-    known = np.isfinite(others) & np.isfinite(theirs)
-    most = measures_of(np.abs(others[known])).alike
+        return baseline_error, floor
+    further_want, further_base = (to_float64(part).ravel() for part in beside)
+    finite = np.isfinite(further_want) & np.isfinite(further_base)
+    most = measures_of(np.abs(further_want[finite])).alike
     return (
-        own.at_least(measures_of(np.abs(theirs - others)[known]).alike),
+        baseline_error.at_least(measures_of(np.abs(further_base - further_want)[finite]).alike),
         floor.at_least(floor_of(most, dtype, tolerance)),
     )
 
@@ -201,7 +207,7 @@ def _lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: T
     return np.asarray(tolerance.row_units * np.spacing(np.minimum(largest, np.finfo(wide).max).astype(wide)))
 
 
-def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:
+def _elements_to_match(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:
     """Return the chosen elements without those whose errors are largest, as many as need not match."""
     left = int((1 - tolerance.matched) * int(chosen.sum()))
     if not left:
@@ -211,9 +217,9 @@ def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, sla
         limit = slack + tolerance.rtol * np.abs(want)
         scaled = np.divide(error, limit, out=np.where(error > 0, np.inf, 0.0), where=limit > 0)
     worst = np.argpartition(np.where(chosen, scaled, -1.0).ravel(), -left)[-left:]
-    kept = chosen.ravel().copy()
-    kept[worst] = False
-    return kept.reshape(chosen.shape)
+    remaining = chosen.ravel().copy()
+    remaining[worst] = False
+    return remaining.reshape(chosen.shape)
 
 
 def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
@@ -224,15 +230,15 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
     with np.errstate(over="ignore", invalid="ignore"):
         want, base = to_float64(reference), to_float64(baseline)
         finite = np.isfinite(want) & np.isfinite(to_float64(reference.astype(dtype)))
-        own = measures_of(np.abs(base - want)[finite & np.isfinite(base)])
+        baseline_error = measures_of(np.abs(base - want)[finite & np.isfinite(base)])
         floor = floor_of(measures_of(np.abs(want[finite])), dtype, tolerance)
-        most = np.full(want.shape, tolerance.ratio * own.largest + floor.largest)
+        most = np.full(want.shape, tolerance.ratio * baseline_error.largest + floor.largest)
         if tolerance.rtol is None:
             return most
         return np.asarray(np.minimum(most, Slack.of(want, tolerance).part(...) + tolerance.rtol * np.abs(want)))
 
 
-def _at(values: Array, chosen: Array) -> Array:
+def _chosen_values(values: Array, chosen: Array) -> Array:
     """Return the chosen values in a row; all of them, which is the rule, without a copy."""
     return values.ravel() if chosen.all() else np.asarray(values[chosen])
 

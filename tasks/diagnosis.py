@@ -36,30 +36,33 @@ class Diagnosis:
     message: str
 
 
-def diagnose_non_finite(got: Array, expected: Array, keep: Array) -> Diagnosis | None:
+def diagnose_non_finite(actual: Array, expected: Array, keep: Array) -> Diagnosis | None:
     """Diagnose NaN or infinities that are not where they should be; None when they are."""
-    same = (got == expected) | (np.isnan(got) & np.isnan(expected)) | (np.isfinite(got) & np.isfinite(expected))
+    same = (
+        (actual == expected) | (np.isnan(actual) & np.isnan(expected)) | (np.isfinite(actual) & np.isfinite(expected))
+    )
     bad = keep & ~same
     count, total = int(bad.sum()), int(keep.sum())
     if not count:
         return None
-    at = _first(bad)
-    if np.isfinite(got[at]):
+    position = _first(bad)
+    if np.isfinite(actual[position]):
         message = (
-            f"{count} elements should not be finite; the first is at {_index(at)}: got {got[at]:.6g}, "
-            f"expected {expected[at]:.6g}"
+            f"{count} elements should not be finite; the first is at {_index(position)}: got {actual[position]:.6g}, "
+            f"expected {expected[position]:.6g}"
         )
     else:
         which = "every element is" if count == total else f"{count} of {total} elements are"
         message = (
-            f"{which} {'NaN' if np.isnan(got[at]) else 'infinite'} where a finite value is expected; the first "
-            f"is at {_index(at)}, expected {expected[at]:.6g}: look for an overflow, 0/0 or memory never written"
+            f"{which} {'NaN' if np.isnan(actual[position]) else 'infinite'} where a finite value is expected; "
+            f"the first is at {_index(position)}, expected {expected[position]:.6g}: look for an overflow, 0/0 or "
+            "memory never written"
         )
     return Diagnosis("non_finite", message)
 
 
 def diagnose(
-    got: Array,
+    actual: Array,
     want: Array,
     error: Array,
     wrong: Array,
@@ -72,15 +75,15 @@ def diagnose(
 
     `excess` are errors in multiples of what the task allows of each element, where only that was too small.
     """
-    at = tuple(int(i) for i in np.unravel_index(int(np.argmax(error)), error.shape))
-    worst = f"worst at {_index(at)}: got {got[at]:.6g}, expected {want[at]:.6g}"
-    found = _whole(got, want, keep) or _matrix(got, want, wrong, keep)
-    if found is None and score > 5 * ratio:
-        found = _row_factors(got, want, error, keep)
-    if found is not None:
-        return Diagnosis(found.pattern, f"{found.message} ({worst})")
+    position = tuple(int(i) for i in np.unravel_index(int(np.argmax(error)), error.shape))
+    worst = f"worst at {_index(position)}: got {actual[position]:.6g}, expected {want[position]:.6g}"
+    diagnosis = _overall_pattern(actual, want, keep) or _matrix(actual, want, wrong, keep)
+    if diagnosis is None and score > 5 * ratio:
+        diagnosis = _row_factors(actual, want, error, keep)
+    if diagnosis is not None:
+        return Diagnosis(diagnosis.pattern, f"{diagnosis.message} ({worst})")
     if _is_accuracy(error, want, keep) and excess is not None:
-        return Diagnosis("accuracy", _beyond(got, want, excess))
+        return Diagnosis("accuracy", _beyond(actual, want, excess))
     if _is_accuracy(error, want, keep):
         return Diagnosis(
             "accuracy",
@@ -92,18 +95,19 @@ def diagnose(
     return Diagnosis("scattered", f"{count} of {int(keep.sum())} elements are wrong{_region(wrong)}; {worst}")
 
 
-def _beyond(got: Array, want: Array, excess: Array) -> str:
-    at = tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), excess.shape))
+def _beyond(actual: Array, want: Array, excess: Array) -> str:
+    position = tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), excess.shape))
     return (
         f"close but not accurate enough: {int((excess > 0).sum())} of {excess.size} elements are further off than the "
-        f"task's rtol and atol allow of each, up to {excess[at]:.3g} times; look for accumulation in a narrow type, a "
-        f"fast approximation or terms that cancel (worst at {_index(at)}: got {got[at]:.6g}, expected {want[at]:.6g})"
+        f"task's rtol and atol allow of each, up to {excess[position]:.3g} times; look for accumulation in a narrow "
+        f"type, a fast approximation or terms that cancel (worst at {_index(position)}: got {actual[position]:.6g}, "
+        f"expected {want[position]:.6g})"
     )
 
 
-def _whole(got: Array, want: Array, keep: Array) -> Diagnosis | None:
+def _overall_pattern(actual: Array, want: Array, keep: Array) -> Diagnosis | None:
     """Find patterns of all compared elements."""
-    g, w = got[keep], want[keep]
+    g, w = actual[keep], want[keep]
     if not g.any():
         return Diagnosis("zero", "all elements are zero: nothing was computed or stored")
     if g.size > 1 and (g == g[0]).all():
@@ -122,32 +126,32 @@ def _whole(got: Array, want: Array, keep: Array) -> Diagnosis | None:
     return None
 
 
-def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> Diagnosis | None:
+def _matrix(actual: Array, want: Array, wrong: Array, keep: Array) -> Diagnosis | None:
     """Find patterns of two-dimensional outputs compared whole."""
-    if got.ndim != 2 or not keep.all() or min(got.shape) < 2:
+    if actual.ndim != 2 or not keep.all() or min(actual.shape) < 2:
         return None
-    rows, columns = got.shape
-    if not _near(got, want):  # a symmetric output is near its own transpose, too
-        if _near(got.reshape(columns, rows).T, want):
+    rows, columns = actual.shape
+    if not _near(actual, want):  # a symmetric output is near its own transpose, too
+        if _near(actual.reshape(columns, rows).T, want):
             return Diagnosis("transposed", "the output is transposed: its memory has the order of the other layout")
-        if rows == columns and _near(got.T, want):
+        if rows == columns and _near(actual.T, want):
             return Diagnosis("transposed", "the output is transposed")
-    if wrong.any() and not wrong[~_emptied(got, want)].any():
-        return _zero_rows(got, want)
-    return _moved(got, want, wrong, "row") or _moved(got.T, want.T, wrong.T, "column")
+    if wrong.any() and not wrong[~_emptied(actual, want)].any():
+        return _zero_rows(actual, want)
+    return _moved(actual, want, wrong, "row") or _moved(actual.T, want.T, wrong.T, "column")
 
 
-def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosis | None:
+def _row_factors(actual: Array, want: Array, error: Array, keep: Array) -> Diagnosis | None:
     """Find rows that are right but for a factor of their own, as when a row's sum leaves something out."""
-    if got.ndim != 2 or not keep.all() or got.shape[1] < 4:
+    if actual.ndim != 2 or not keep.all() or actual.shape[1] < 4:
         return None
     squares = np.sum(want * want, axis=1)
-    factors = np.divide(np.sum(got * want, axis=1), squares, where=squares > 0, out=np.ones_like(squares))
-    if float(np.abs(got - factors[:, None] * want).max()) > 0.05 * float(error.max()):
+    factors = np.divide(np.sum(actual * want, axis=1), squares, where=squares > 0, out=np.ones_like(squares))
+    if float(np.abs(actual - factors[:, None] * want).max()) > 0.05 * float(error.max()):
         return None
     row = int(np.argmax(np.abs(factors - 1)))
-    if _emptied(got, want)[row]:
-        return _zero_rows(got, want)
+    if _emptied(actual, want)[row]:
+        return _zero_rows(actual, want)
     return Diagnosis(
         "row_factors",
         f"each row is the expected one times a factor of its own (row {row}: {factors[row]:.6g}): look at what the "
@@ -155,39 +159,43 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosi
     )
 
 
-def _emptied(got: Array, want: Array) -> Array:
+def _emptied(actual: Array, want: Array) -> Array:
     """Tell for each row whether it is zero and should not be."""
-    return np.asarray(~got.any(axis=1) & want.any(axis=1))
+    return np.asarray(~actual.any(axis=1) & want.any(axis=1))
 
 
-def _zero_rows(got: Array, want: Array) -> Diagnosis:
-    empty = np.flatnonzero(_emptied(got, want))
+def _zero_rows(actual: Array, want: Array) -> Diagnosis:
+    empty = np.flatnonzero(_emptied(actual, want))
     return Diagnosis(
         "zero_rows",
-        f"{empty.size} of {got.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
+        f"{empty.size} of {actual.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
         "computed or stored there, or zeros were stored over it",
     )
 
 
-def _moved(got: Array, want: Array, wrong: Array, line: str) -> Diagnosis | None:
+def _moved(actual: Array, want: Array, wrong: Array, axis_name: str) -> Diagnosis | None:
     """Find lines of the matrix, rows as given here, most of whose wrong ones hold another one's values.
 
     A line of one value, as of zeros, does not say where it comes from.
     """
     bad = np.flatnonzero(wrong.any(axis=1))[:ROWS]
-    if bad.size < 2 or got.shape[1] < 4:
+    if bad.size < 2 or actual.shape[1] < 4:
         return None
-    g, w = got[bad, :COLUMNS], want[: ROWS * 4, :COLUMNS]
+    g, w = actual[bad, :COLUMNS], want[: ROWS * 4, :COLUMNS]
     nearest = np.array([int(np.argmin(np.abs(w - row).max(axis=1))) for row in g])
-    known = (nearest != bad) & (w[nearest] != w[nearest, :1]).any(axis=1)
+    is_moved = (nearest != bad) & (w[nearest] != w[nearest, :1]).any(axis=1)
     hits = [
-        (int(b), int(n)) for b, n, row in zip(bad[known], nearest[known], g[known], strict=True) if _near(row, w[n])
+        (int(b), int(n))
+        for b, n, row in zip(bad[is_moved], nearest[is_moved], g[is_moved], strict=True)
+        if _near(row, w[n])
     ]
     if len(hits) < SHARE * bad.size:
         return None
-    at, source = hits[0]
+    target, source = hits[0]
     return Diagnosis(
-        "moved", f"{line}s are in the wrong order, swapped or shifted: {line} {at} holds the values of {line} {source}"
+        "moved",
+        f"{axis_name}s are in the wrong order, swapped or shifted: {axis_name} {target} holds the values of "
+        f"{axis_name} {source}",
     )
 
 
@@ -198,8 +206,8 @@ def _region(wrong: Array) -> str:
     names = ("row", "column") if wrong.ndim == 2 else tuple(f"index {axis}" for axis in range(wrong.ndim))
     parts = []
     for axis, name in enumerate(names):
-        others = tuple(i for i in range(wrong.ndim) if i != axis)
-        hit = np.flatnonzero(wrong.any(axis=others))
+        other_axes = tuple(i for i in range(wrong.ndim) if i != axis)
+        hit = np.flatnonzero(wrong.any(axis=other_axes))
         size = wrong.shape[axis]
         step = int(hit[1] - hit[0]) if hit.size > 2 and len(set(np.diff(hit).tolist())) == 1 else 1
         if step == 1 and hit[-1] - hit[0] + 1 > 0.9 * size and hit[0] == 0:
@@ -220,15 +228,15 @@ def _is_accuracy(error: Array, want: Array, keep: Array) -> bool:
     return typical > 0 and largest < 0.1 * typical
 
 
-def _near(got: Array, want: Array) -> bool:
+def _near(actual: Array, want: Array) -> bool:
     """Tell whether two are equal to within what a change of precision explains."""
     scale = float(np.abs(want).max())
-    return scale > 0 and bool(np.abs(got - want).max() <= 1e-2 * scale)
+    return scale > 0 and bool(np.abs(actual - want).max() <= 1e-2 * scale)
 
 
 def _first(mask: Array) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
 
 
-def _index(at: tuple[int, ...]) -> str:
-    return f"[{', '.join(str(i) for i in at)}]"
+def _index(position: tuple[int, ...]) -> str:
+    return f"[{', '.join(str(i) for i in position)}]"

@@ -49,10 +49,10 @@ class Atom:
 @lru_cache(maxsize=256)
 def atoms(text: str) -> tuple[Atom, ...]:
     """Parse the comparisons of a condition, all of which must hold; PlanError for anything else."""
-    found = tuple(_atom(each.strip()) for each in text.split(" and "))
-    if len(found) > MOST_ATOMS:
-        raise PlanError(f"a condition may hold {MOST_ATOMS} comparisons, and this one has {len(found)}")
-    return found
+    comparisons = tuple(_atom(part.strip()) for part in text.split(" and "))
+    if len(comparisons) > MOST_ATOMS:
+        raise PlanError(f"a condition may hold {MOST_ATOMS} comparisons, and this one has {len(comparisons)}")
+    return comparisons
 
 
 def meets(text: str, dims: Mapping[str, int]) -> bool:
@@ -62,17 +62,17 @@ def meets(text: str, dims: Mapping[str, int]) -> bool:
 
 def edges(task: Task, conditions: Sequence[str]) -> list[Dims]:
     """List shapes on both sides of each comparison, the other dims small: those nearest to its border."""
-    found = dict[str, Dims]()
-    for atom in (each for text in conditions if text for each in atoms(text)):
-        for dims in _beside(task, atom, conditions):
-            found.setdefault(case_name(dims), dims)
-    return list(found.values())
+    shapes = dict[str, Dims]()
+    for atom in (comparison for text in conditions if text for comparison in atoms(text)):
+        for dims in _shapes_at_border(task, atom, conditions):
+            shapes.setdefault(case_name(dims), dims)
+    return list(shapes.values())
 
 
 def with_edges(task: Task, shapes: Sequence[Mapping[str, int]]) -> Task:
     """Add these shapes to the held-out ones of the task."""
-    known = {case_name(dims) for dims in task.edges}
-    new = [dict(dims) for dims in shapes if case_name(dims) not in known]
+    listed = {case_name(dims) for dims in task.edges}
+    new = [dict(dims) for dims in shapes if case_name(dims) not in listed]
     return _part(task, edges=(*task.edges, *new)) if new else task
 
 
@@ -95,15 +95,15 @@ def within(task: Task, condition: str) -> Task:
     for atom in atoms(condition):
         if len(atom.names) == 1:
             steps[atom.names[0]] = math.lcm(steps.get(atom.names[0], 1), atom.step)
-    own = {case_name(dims): dims for dims in (*task.edges, *edges(task, [condition])) if meets(condition, dims)}
-    made = _part(
+    part_edges = {case_name(dims): dims for dims in (*task.edges, *edges(task, [condition])) if meets(condition, dims)}
+    part = _part(
         task,
         conditions=(*task.conditions, condition),
         benchmarks=benchmarks,
         multiples=steps,
-        edges=tuple(own.values()),
+        edges=tuple(part_edges.values()),
     )
-    rows = shapes_within(made, np.random.default_rng(0), LEAST)
+    rows = shapes_within(part, np.random.default_rng(0), LEAST)
     if len(rows) < LEAST:
         raise PlanError(
             f"{condition!r} leaves {len(rows)} unlisted shapes between those of the task {task.name}; a kernel is "
@@ -113,7 +113,7 @@ def within(task: Task, condition: str) -> Task:
     least = [
         replace(like, name=name, dims=dims, seed=derived_seed(name)) for dims in rows[:3] if (name := case_name(dims))
     ]
-    return replace(made, tests=tests or tuple(least))
+    return replace(part, tests=tests or tuple(least))
 
 
 def admits(task: Task, dims: Mapping[str, int]) -> bool:
@@ -132,8 +132,8 @@ def shapes_within(task: Task, rng: np.random.Generator, count: int) -> list[Dims
     """List up to so many shapes that no case lists, in this part of the task and its range, the cheapest first."""
     listed = {case.name for case in (*task.tests, *task.benchmarks)}
     bases = [dict(case.dims) for case in (*task.tests, *task.benchmarks)] + [dict(dims) for dims in task.edges]
-    found = dict[str, Dims]()
-    bounds = {name: _range(task, name, bases) for name in bases[0]}
+    shapes = dict[str, Dims]()
+    bounds = {name: _length_range(task, name, bases) for name in bases[0]}
     products = [atom for text in task.conditions for atom in atoms(text) if atom.step > 1 and len(atom.names) > 1]
     for _ in range(DRAWS):
         base = bases[int(rng.integers(len(bases)))]
@@ -146,11 +146,11 @@ def shapes_within(task: Task, rng: np.random.Generator, count: int) -> list[Dims
             for name, value in base.items()
         }
         name = case_name(dims)
-        if name not in listed and name not in found and _is_shape(task, dims) and admits(task, dims):
-            found[name] = dims
-            if len(found) == 4 * count:
+        if name not in listed and name not in shapes and _is_shape(task, dims) and admits(task, dims):
+            shapes[name] = dims
+            if len(shapes) == 4 * count:
                 break
-    return sorted(found.values(), key=lambda dims: (sum(task.work(Case("", dims, 0))), case_name(dims)))[:count]
+    return sorted(shapes.values(), key=lambda dims: (sum(task.work(Case("", dims, 0))), case_name(dims)))[:count]
 
 
 def _atom(text: str) -> Atom:
@@ -177,31 +177,31 @@ def _atom(text: str) -> Atom:
             return Atom(text, names, low=number + 1)
 
 
-def _beside(task: Task, atom: Atom, conditions: Sequence[str]) -> list[Dims]:
+def _shapes_at_border(task: Task, atom: Atom, conditions: Sequence[str]) -> list[Dims]:
     """List the shapes next to one comparison's border, along each of its names, that the task could have."""
-    own = [atoms(text) for text in conditions if text and atom in atoms(text)]
-    mine = [each for joined in own for each in joined if each != atom]
+    conjunctions = [atoms(text) for text in conditions if text and atom in atoms(text)]
+    other_comparisons = [comparison for joined in conjunctions for comparison in joined if comparison != atom]
     shapes = [case.dims for case in (*task.tests, *task.benchmarks)]
-    fitting = [dims for dims in shapes if all(each.holds(dims) for each in mine)] or shapes
+    fitting = [dims for dims in shapes if all(comparison.holds(dims) for comparison in other_comparisons)] or shapes
     small = min(fitting, key=lambda dims: math.prod(dims.values()))
-    found = []
+    neighbours = []
     for name in atom.names:
         step, dims = task.multiples.get(name, 1), dict(small)
-        rest = math.prod(dims[other] for other in atom.names if other != name)
+        factor = math.prod(dims[other] for other in atom.names if other != name)
         if atom.step > 1:
-            period = math.lcm(atom.step // math.gcd(atom.step, rest), step)
+            period = math.lcm(atom.step // math.gcd(atom.step, factor), step)
             most = max(case.dims[name] for case in (*task.tests, *task.benchmarks))
-            at = max(period, min(period * 4, most // period * period))
-            values = [at - step, at, at + step]
+            centre = max(period, min(period * 4, most // period * period))
+            values = [centre - step, centre, centre + step]
         else:
             border = atom.high if atom.high < 2**62 else atom.low - 1
-            at = border // rest // step * step
-            values = [at - step, at, at + step, at + 2 * step]
+            centre = border // factor // step * step
+            values = [centre - step, centre, centre + step, centre + 2 * step]
         for value in values:
-            made = {**dims, name: value}
-            if 0 < value <= INT32 and _is_listed_range(task, made) and _is_shape(task, made):
-                found.append(made)
-    return found
+            moved = {**dims, name: value}
+            if 0 < value <= INT32 and _is_listed_range(task, moved) and _is_shape(task, moved):
+                neighbours.append(moved)
+    return neighbours
 
 
 def _is_listed_range(task: Task, dims: Mapping[str, int]) -> bool:
@@ -210,10 +210,10 @@ def _is_listed_range(task: Task, dims: Mapping[str, int]) -> bool:
     return all(value <= max(case.dims[name] for case in cases) for name, value in dims.items())
 
 
-def _range(task: Task, name: str, bases: Sequence[Mapping[str, int]]) -> tuple[int, int]:
+def _length_range(task: Task, name: str, bases: Sequence[Mapping[str, int]]) -> tuple[int, int]:
     """Find the lengths of a dim between those of the listed shapes that its own comparisons leave."""
     low, high = min(d[name] for d in bases), max(d[name] for d in bases)
-    for atom in (each for text in task.conditions for each in atoms(text) if each.names == (name,)):
+    for atom in (comparison for text in task.conditions for comparison in atoms(text) if comparison.names == (name,)):
         low, high = max(low, atom.low), min(high, atom.high)
     return low, high
 
@@ -237,6 +237,6 @@ def _is_shape(task: Task, dims: Mapping[str, int]) -> bool:
 
 
 def _part(task: Task, **fields: object) -> Task:
-    made = replace(task, origin=task.origin or task.digest, **fields)  # type: ignore[arg-type]
-    names = [*made.conditions, *(case_name(dims) for dims in made.edges)]
-    return replace(made, digest=hashlib.sha256("\0".join([made.origin, *names]).encode()).hexdigest())
+    part = replace(task, origin=task.origin or task.digest, **fields)  # type: ignore[arg-type]
+    names = [*part.conditions, *(case_name(dims) for dims in part.edges)]
+    return replace(part, digest=hashlib.sha256("\0".join([part.origin, *names]).encode()).hexdigest())

@@ -52,16 +52,16 @@ def to_float64(array: Array) -> Array:
 
 def rounded(array: Array, name: str) -> Array:
     """Round float32 values to the narrower floating type of this name, in the same layout; anything else as it is."""
-    wanted = NUMPY.get(name, array.dtype)
-    narrower = array.dtype == np.float32 and is_float(wanted) and wanted.itemsize < 4
-    return array.astype(wanted) if narrower else array
+    dtype = NUMPY.get(name, array.dtype)
+    narrower = array.dtype == np.float32 and is_float(dtype) and dtype.itemsize < 4
+    return array.astype(dtype) if narrower else array
 
 
 def stored(value: float, name: str) -> Array:
     """Store one number as an element of this type, of no dims; rounded by way of float32 where it is narrower."""
-    wanted = NUMPY[name]
-    narrower = is_float(wanted) and wanted.itemsize < 4
-    return np.array(value, np.float32 if narrower else wanted).astype(wanted)
+    dtype = NUMPY[name]
+    narrower = is_float(dtype) and dtype.itemsize < 4
+    return np.array(value, np.float32 if narrower else dtype).astype(dtype)
 
 
 def spacing_at(value: float, dtype: np.dtype[Any]) -> float:

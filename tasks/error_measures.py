@@ -76,9 +76,9 @@ def _rms(values: Array, largest: float) -> float:
     return largest * float(np.sqrt(np.mean(np.square(scaled, out=scaled))))
 
 
-def over(mine: float, own: float, floor: float, ratio: float) -> float:
-    """Divide the error by the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
-    allowed = ratio * own + floor
-    if mine <= allowed:
-        return min(ratio, ratio * mine / allowed) if allowed > 0 else 0.0
-    return min(WORST, ratio * mine / allowed) if allowed > 0 else WORST
+def over(error: float, baseline_error: float, floor: float, ratio: float) -> float:
+    """Divide the error by the baseline's; at most `ratio` exactly where error <= ratio * baseline_error + floor."""
+    allowed = ratio * baseline_error + floor
+    if error <= allowed:
+        return min(ratio, ratio * error / allowed) if allowed > 0 else 0.0
+    return min(WORST, ratio * error / allowed) if allowed > 0 else WORST

@@ -21,24 +21,24 @@ CLOSE = 1e-6  # relative
 
 def unseen_maxima(task: Task, samples: Sequence[Sample]) -> Iterator[str]:
     """Yield a sentence for each wrong maximum that no case shows, for each input that goes through a softmax."""
-    for given in task.inputs:
-        for made in task.outputs:
-            for axis in range(len(given.shape)) if is_float(numpy_dtype(given.dtype)) else ():
-                logits = _logits(samples, given.name, made.name, axis)
+    for input_spec in task.inputs:
+        for output_spec in task.outputs:
+            for axis in range(len(input_spec.shape)) if is_float(numpy_dtype(input_spec.dtype)) else ():
+                logits = _logits(samples, input_spec.name, output_spec.name, axis)
                 if logits:
                     for title in _unseen(logits):
                         yield (
-                            f"{made.name!r} is a softmax of {given.name!r} along axis {axis}, and a kernel would pass "
-                            f"that takes {title} for the maximum: give it rows in which that overflows"
+                            f"{output_spec.name!r} is a softmax of {input_spec.name!r} along axis {axis}, and a kernel "
+                            f"would pass that takes {title} for the maximum: give it rows in which that overflows"
                         )
 
 
-def _logits(samples: Sequence[Sample], given: str, made: str, axis: int) -> list[Array]:
+def _logits(samples: Sequence[Sample], input_name: str, output_name: str, axis: int) -> list[Array]:
     """Find every sample's exponents, the axis last, in units of e; empty where the output is no softmax of them."""
-    found = []
-    told = False
+    pairs = []
+    has_contrast = False
     for sample in samples:
-        x, y = to_float64(sample.inputs[given]), to_float64(sample.reference[made])
+        x, y = to_float64(sample.inputs[input_name]), to_float64(sample.reference[output_name])
         if x.ndim <= axis:
             return []
         if x.shape[axis] < 2:
@@ -47,16 +47,16 @@ def _logits(samples: Sequence[Sample], given: str, made: str, axis: int) -> list
         scale = _scale(x, y, axis)
         if scale is None:
             return []
-        told = told or scale != 0.0
-        found.append((x, scale))
-    scales = [scale for _, scale in found if scale]
-    return [x * scales[0] for x, _ in found] if told else []
+        has_contrast = has_contrast or scale != 0.0
+        pairs.append((x, scale))
+    scales = [scale for _, scale in pairs if scale]
+    return [x * scales[0] for x, _ in pairs] if has_contrast else []
 
 
 def _scale(x: Array, y: Array, axis: int) -> float | None:
     """Find the factor of x in the exponents; 0 where these values cannot tell it, None where y is no such thing."""
-    whole = y.shape == np.moveaxis(x, -1, axis).shape
-    if whole:
+    has_input_shape = y.shape == np.moveaxis(x, -1, axis).shape
+    if has_input_shape:
         y = np.moveaxis(y, axis, -1)
         total = y.sum(axis=-1)
         if (y >= 0).all() and np.allclose(total, 1.0, rtol=1e-9):
@@ -73,11 +73,11 @@ def _slope(x: Array, y: Array) -> float | None:
     """Find the one factor by which log(y) follows x in each row; 0 without contrast, None where there is none."""
     with np.errstate(divide="ignore"):
         logs = np.log(y)
-    seen = y > 1e-200
+    is_normal = y > 1e-200
     top = x.argmax(axis=-1)[..., None]
     dx = x - np.take_along_axis(x, top, axis=-1)
     dy = logs - np.take_along_axis(logs, top, axis=-1)
-    usable = seen & (np.abs(dx) > 1e-3)
+    usable = is_normal & (np.abs(dx) > 1e-3)
     if not usable.any():
         return 0.0
     slopes = dy[usable] / dx[usable]
@@ -91,14 +91,14 @@ def _unseen(logits: Sequence[Array]) -> Iterator[str]:
     lowest = 0.0
     for x in logits:
         top = x.max(axis=-1)
-        taken = {
+        maxima = {
             "the first element": x[..., 0],
             "the last element": x[..., -1],
             "the middle element": x[..., x.shape[-1] // 2],
             "the mean": x.mean(axis=-1),
             "zero": np.zeros_like(top),
         }
-        for title, wrong in taken.items():
+        for title, wrong in maxima.items():
             widest[title] = max(widest.get(title, 0.0), float((top - wrong).max()))
         lowest = min(lowest, float(top.min()))
     yield from (title for title, gap in widest.items() if gap <= OVERFLOW)

@@ -44,8 +44,8 @@ _CALLS: Mapping[str, Callable[..., int]] = {
 
 def evaluate(text: str, names: Mapping[str, int]) -> int:
     """Evaluate the expression; PlanError says what is not allowed, unknown or out of range."""
-    if text in names and -LIMIT < (known := names[text]) < LIMIT:
-        return int(known)  # a name alone, as most extents are
+    if text in names and -LIMIT < (number := names[text]) < LIMIT:
+        return int(number)  # a name alone, as most extents are
     if len(text) > MAX_LENGTH:
         raise PlanError(f"the expression {text[:40]!r}... is longer than {MAX_LENGTH} characters")
     try:
@@ -89,10 +89,10 @@ def _compiled(text: str) -> Reader:
 
 def _reader(node: ast.expr) -> Reader:
     """Turn the node into a function of the names' values; what is not allowed is told by who comes to it."""
-    made = _unbounded(node)
+    read = _unbounded(node)
 
     def bounded(names: Mapping[str, int]) -> int:
-        value = made(names)
+        value = read(names)
         if not -LIMIT < value < LIMIT:
             raise PlanError("a value does not fit into 63 bits")
         return value
@@ -116,16 +116,16 @@ def _unbounded(node: ast.expr) -> Reader:
             compared, a, b = _COMPARE[type(op)], _reader(left), _reader(right)
             return lambda names: int(compared(a(names), b(names)))
         case ast.BoolOp(op=op, values=values):
-            parts, settled = [_reader(each) for each in values], all if isinstance(op, ast.And) else any
+            parts, settled = [_reader(child) for child in values], all if isinstance(op, ast.And) else any
             return lambda names: int(settled(part(names) for part in parts))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             a = _reader(operand)
             return lambda names: int(not a(names))
         case ast.IfExp(test=test, body=body, orelse=other):
-            asked, a, b = _reader(test), _reader(body), _reader(other)
-            return lambda names: (a if asked(names) else b)(names)
+            condition, a, b = _reader(test), _reader(body), _reader(other)
+            return lambda names: (a if condition(names) else b)(names)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and args:
-            called, parts = _CALLS[name], [_reader(each) for each in args]
+            called, parts = _CALLS[name], [_reader(child) for child in args]
             return lambda names: called(*[part(names) for part in parts])
     return lambda _: _refuse(node)
 

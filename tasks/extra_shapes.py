@@ -15,13 +15,13 @@ from tasks.task import Task
 
 def with_shapes(task: Task, texts: Sequence[str]) -> Task:
     """Add a test for each of these shapes to the task, with a digest of its own; UsageError for one that cannot be."""
-    known = {case.name for case in task.tests}
+    listed = {case.name for case in task.tests}
     extra = []
     for text in texts:
         dims = shape_of(task, text)
         name = case_name(dims)
-        if name not in known:
-            known.add(name)
+        if name not in listed:
+            listed.add(name)
             extra.append(replace(task.tests[0], name=name, dims=dims, seed=derived_seed(name), weight=1.0))
     if not extra:
         return task
@@ -32,15 +32,15 @@ def with_shapes(task: Task, texts: Sequence[str]) -> Task:
 
 def shape_of(task: Task, text: str) -> dict[str, int]:
     """Read the dims that a text names; UsageError for what is no shape of the task."""
-    wanted = tuple(task.tests[0].dims)
-    example = ",".join(f"{name}=N" for name in wanted)
+    dim_names = tuple(task.tests[0].dims)
+    example = ",".join(f"{name}=N" for name in dim_names)
     pairs = [part.partition("=") for part in text.split(",")]
-    given = {name.strip(): value.strip() for name, _, value in pairs}
-    if len(given) != len(pairs) or set(given) != set(wanted):
+    value_texts = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(value_texts) != len(pairs) or set(value_texts) != set(dim_names):
         raise UsageError(f"--shape takes {example} for the task {task.name}, not {text[:80]!r}")
     dims = {}
-    for name in wanted:
-        value, multiple = given[name], task.multiples.get(name, 1)
+    for name in dim_names:
+        value, multiple = value_texts[name], task.multiples.get(name, 1)
         if not (value.isascii() and value.isdigit() and len(value) <= 10 and 1 <= int(value) <= INT32):
             raise UsageError(f"--shape {text[:80]}: {name} must be a whole number from 1 to {INT32}")
         if int(value) % multiple:

@@ -32,9 +32,9 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16)])
     limit = cost_limit(task)
     bases = affordable(task)[:LARGEST]
-    known = {case.name for case in (*task.tests, *(task.benchmarks if task.conditions else ()))}
+    case_names = {case.name for case in (*task.tests, *(task.benchmarks if task.conditions else ()))}
     ranges = _ranges(task)
-    found: list[Case] = []
+    cases: list[Case] = []
     for move in (_step, _prime, _round):
         for _ in range(TRIES):
             base = bases[int(rng.integers(len(bases)))]
@@ -42,26 +42,26 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
             name = case_name(dims)
             if any(not low <= dims[dim] <= high for dim, (low, high) in ranges.items()):
                 continue
-            if name not in known and cost(task, dims) <= limit and admits(task, dims):
-                known.add(name)
-                found.append(_case(task, name, dims, rng, base))
+            if name not in case_names and cost(task, dims) <= limit and admits(task, dims):
+                case_names.add(name)
+                cases.append(_case(task, name, dims, rng, base))
                 break
-    again = bases[int(rng.integers(len(bases)))]
-    found.append(_case(task, f"{again.name} (new inputs)", again.dims, rng, again))
-    return (*found[:COUNT], *_of_the_part(task, known, COUNT - len(found), rng))
+    repeated = bases[int(rng.integers(len(bases)))]
+    cases.append(_case(task, f"{repeated.name} (new inputs)", repeated.dims, rng, repeated))
+    return (*cases[:COUNT], *_cases_of_part(task, case_names, COUNT - len(cases), rng))
 
 
 def _ranges(task: Task) -> dict[str, tuple[int, int]]:
     """Find the least and the largest listed length of each dim with several: nobody promises anything beyond."""
     listed = {dim: {case.dims[dim] for case in (*task.tests, *task.benchmarks)} for dim in task.tests[0].dims}
-    return {dim: (min(found), max(found)) for dim, found in listed.items() if len(found) > 1}
+    return {dim: (min(lengths), max(lengths)) for dim, lengths in listed.items() if len(lengths) > 1}
 
 
-def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Generator) -> list[Case]:
+def _cases_of_part(task: Task, case_names: set[str], missing: int, rng: np.random.Generator) -> list[Case]:
     """Take shapes beside the thresholds, and new ones in place of those that a condition does not admit."""
     new = shapes_within(task, rng, LEAST) if task.conditions and missing > 0 else []
-    free = [dims for dims in new if case_name(dims) not in known]
-    chosen = [free[int(at)] for at in rng.permutation(len(free))[:missing]] if free else []
+    free = [dims for dims in new if case_name(dims) not in case_names]
+    chosen = [free[int(index)] for index in rng.permutation(len(free))[:missing]] if free else []
     return [_case(task, case_name(dims), dims, rng, task.tests[0]) for dims in (*chosen, *task.edges)]
 
 
@@ -69,7 +69,8 @@ def past_exact_counts(task: Task, case: Case, rng: np.random.Generator) -> Case:
     """Lengthen the case a little in dims that end where a type still counts exactly; as it is where none does."""
     dims = dict(case.dims)
     for name, length in case.dims.items():
-        listed, multiple = {each.dims[name] for each in (*task.tests, *task.benchmarks)}, task.multiples.get(name, 1)
+        listed = {listed_case.dims[name] for listed_case in (*task.tests, *task.benchmarks)}
+        multiple = task.multiples.get(name, 1)
         last = next((most for most in EXACT if NEAR * most <= length <= most), 0)
         if len(listed) > 1 and max(listed) <= last:
             dims[name] = (last // multiple + 1 + 2 * int(rng.integers(PAST))) * multiple
@@ -100,13 +101,13 @@ def _case(task: Task, name: str, dims: Mapping[str, int], rng: np.random.Generat
 
 def unlisted_scalars(task: Task, like: Case, rng: np.random.Generator) -> Mapping[str, float | int]:
     """Give a case's scalars; a real one of which the cases list several values lies between least and largest."""
-    found = dict(like.scalars)
+    scalars = dict(like.scalars)
     for spec in task.scalars:
         cases = (*task.tests, *task.benchmarks)
         listed = {case.scalars[spec.name] for case in cases if spec.name in case.scalars}  # by hand: without constants
         if len(listed) > 1 and is_float(numpy_dtype(spec.dtype)):
-            found[spec.name] = float(rng.uniform(min(listed), max(listed)))
-    return found
+            scalars[spec.name] = float(rng.uniform(min(listed), max(listed)))
+    return scalars
 
 
 def _step(value: int, multiple: int, rng: np.random.Generator) -> int:

@@ -25,20 +25,20 @@ class InOrder(np.ndarray[Any, np.dtype[Any]]):
         if options.get("out"):
             options["out"] = tuple(_plain(x) for x in options["out"])
         if ufunc is np.add and method == "reduce":
-            found = _summed(plain[0], **options)
+            output = _summed(plain[0], **options)
         else:
-            found = getattr(ufunc, method)(*plain, **options)
-        return tuple(map(_marked, found)) if isinstance(found, tuple) else _marked(found)
+            output = getattr(ufunc, method)(*plain, **options)
+        return tuple(map(_as_in_order, output)) if isinstance(output, tuple) else _as_in_order(output)
 
 
 def in_order(baseline: Function) -> Function:
     """Return the same function with all sums of floating numbers in order."""
 
-    def made(inputs: Any, case: Any) -> dict[str, Array]:
-        found = baseline({name: _marked(x) for name, x in inputs.items()}, case)
-        return {name: _plain(x) for name, x in found.items()}
+    def summed_in_order(inputs: Any, case: Any) -> dict[str, Array]:
+        outputs = baseline({name: _as_in_order(x) for name, x in inputs.items()}, case)
+        return {name: _plain(x) for name, x in outputs.items()}
 
-    return made
+    return summed_in_order
 
 
 def _summed(x: Array, axis: Any = 0, dtype: Any = None, keepdims: bool = False, **options: Any) -> Any:
@@ -46,19 +46,19 @@ def _summed(x: Array, axis: Any = 0, dtype: Any = None, keepdims: bool = False, 
     if not is_plain or not x.size or np.dtype(dtype or x.dtype).kind != "f":
         return np.add.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims, **options)
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(sorted(each % x.ndim for each in axes))
+    axes = tuple(sorted(dim % x.ndim for dim in axes))
     moved = np.moveaxis(x, axes, range(-len(axes), 0))
-    lines = moved.reshape(*moved.shape[: moved.ndim - len(axes)], -1)
-    found = np.add.accumulate(lines, axis=-1, dtype=dtype)[..., -1]
-    found = np.expand_dims(found, axes) if keepdims else found
+    rows = moved.reshape(*moved.shape[: moved.ndim - len(axes)], -1)
+    total = np.add.accumulate(rows, axis=-1, dtype=dtype)[..., -1]
+    total = np.expand_dims(total, axes) if keepdims else total
     (into,) = options.get("out") or (None,)
     if into is None:
-        return found
-    into[...] = found
+        return total
+    into[...] = total
     return into
 
 
-def _marked(x: Any) -> Any:
+def _as_in_order(x: Any) -> Any:
     is_float = isinstance(x, np.ndarray | np.generic) and x.dtype.kind == "f"
     return np.asarray(x).view(InOrder) if is_float else x
 

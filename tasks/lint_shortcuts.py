@@ -27,20 +27,20 @@ class CasesOfTask:
     def __init__(self, task: Task) -> None:
         """Draw nothing yet."""
         self._task = task
-        self._made: list[Sample] = []
-        self._left = self._draws()
+        self._computed: list[Sample] = []
+        self._uncomputed = self._draws()
 
     def __iter__(self) -> Iterator[Sample]:
         """Yield all samples; those computed before are not computed again."""
-        at = 0
+        index = 0
         while True:
-            while at < len(self._made):
-                yield self._made[at]
-                at += 1
-            found = next(self._left, None)
-            if found is None:
+            while index < len(self._computed):
+                yield self._computed[index]
+                index += 1
+            sample = next(self._uncomputed, None)
+            if sample is None:
                 return
-            self._made.append(found)
+            self._computed.append(sample)
 
     def _draws(self) -> Iterator[Sample]:
         task = self._task
@@ -71,12 +71,12 @@ def passing_shortcuts(task: Task) -> Iterator[str]:
 
 def accepts(task: Task, sample: Sample, outputs: Mapping[str, Array]) -> bool:
     """Tell whether the judge would accept these outputs, stored in the outputs' types."""
-    kept = stored(task, outputs)
+    stored_outputs = stored(task, outputs)
     for spec in task.outputs:
         want, base = sample.reference[spec.name], sample.baseline[spec.name]
-        if not compare(kept[spec.name], want, base, task.tolerance_of(spec), explain=False).correct:
+        if not compare(stored_outputs[spec.name], want, base, task.tolerance_of(spec), explain=False).correct:
             return False
-    return not refusal(task, sample.inputs, kept, sample.case)
+    return not refusal(task, sample.inputs, stored_outputs, sample.case)
 
 
 def _passes_all(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> bool:
@@ -110,11 +110,11 @@ def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> boo
             other = replace(sample, inputs=inputs, reference=task.reference(inputs, sample.case))
         except (TaskError, *TASK_FAULTS):
             return False
-        for each in (sample, other):
-            answer = shortcut.answer(each)
+        for trial in (sample, other):
+            answer = shortcut.answer(trial)
             if answer is None:
                 continue
-            if not all(_agree(each.reference[s.name], answer[s.name], shortcut.rounding) for s in task.outputs):
+            if not all(_agree(trial.reference[s.name], answer[s.name], shortcut.rounding) for s in task.outputs):
                 return False
     return True
 
@@ -136,16 +136,16 @@ def _shuffled(task: Task, inputs: Tensors, rng: np.random.Generator) -> Tensors:
 
     Where a task declares a structure, kernels may rely on it, so the values keep to it.
     """
-    found = dict(inputs)
+    shuffled = dict(inputs)
     for spec in task.inputs:
         if spec.name in inputs and is_float(inputs[spec.name].dtype) and (task.mix or spec.structure):
             x = inputs[spec.name]
-            found[spec.name] = imposed(rng.permutation(x.ravel()).reshape(x.shape), spec.structure)
-    return found
+            shuffled[spec.name] = imposed(rng.permutation(x.ravel()).reshape(x.shape), spec.structure)
+    return shuffled
 
 
-def _agree(one: Array, other: Array, rounding: float) -> bool:
-    a, b = to_float64(one), to_float64(other)
+def _agree(first: Array, second: Array, rounding: float) -> bool:
+    a, b = to_float64(first), to_float64(second)
     if not (np.isfinite(a) == np.isfinite(b)).all():
         return False
     finite = np.isfinite(a)
@@ -162,8 +162,8 @@ def _declared(task: Task, cases: CasesOfTask) -> Iterator[str]:
         if left and all(left.values()):
             break
         with np.errstate(all="ignore"):
-            found = task.shortcuts(sample.inputs, sample.case)
-        for name, answer in found.items():
+            answers = task.shortcuts(sample.inputs, sample.case)
+        for name, answer in answers.items():
             if not left.get(name):
                 left[name] = not accepts(task, sample, answer)
     for name, is_refused in left.items():

@@ -28,7 +28,7 @@ class _Sample:
 
     case: Case
     inputs: dict[str, Array]
-    others: dict[str, Array]
+    further_inputs: dict[str, Array]
     reference: dict[str, Array]
     baseline: dict[str, Array]
 
@@ -70,19 +70,19 @@ def _samples(task: Task) -> tuple[list[str], list[_Sample]]:
     problems: list[str] = []
     samples = []
     for case in affordable(task)[:EXAMINED]:
-        inputs, again = task.draw(case), task.draw(case)
-        others = task.draw(replace(case, seed=(case.seed + OTHER_SEED) % 2**32))
+        inputs, repeated = task.draw(case), task.draw(case)
+        further_inputs = task.draw(replace(case, seed=(case.seed + OTHER_SEED) % 2**32))
         problems += _input_form(task, case, inputs)
         if problems:
             break
-        if any(inputs[name].tobytes() != again[name].tobytes() for name in inputs):
+        if any(inputs[name].tobytes() != repeated[name].tobytes() for name in inputs):
             problems.append(f"make_inputs draws different inputs for the same case {case.name} and seed: use only rng")
-        problems += _kept_form(task, case, inputs, others)
+        problems += _restored_form(task, case, inputs, further_inputs)
         reference, baseline = task.reference(inputs, case), task.baseline(inputs, case)
         problems += _output_form(task, case, reference, baseline)
         if not problems and (refused := refusal(task, inputs, stored(task, baseline), case)):
             problems.append(f"the baseline does not pass check for the case {case.name}: {refused}")
-        samples.append(_Sample(case, inputs, others, reference, baseline))
+        samples.append(_Sample(case, inputs, further_inputs, reference, baseline))
     return problems, samples
 
 
@@ -96,17 +96,19 @@ def _input_form(task: Task, case: Case, inputs: Tensors) -> Iterator[str]:
                 yield f"make_inputs draws an input {spec.name!r} that is not {spec.structure.replace('_', ' ')}"
 
 
-def _kept_form(task: Task, case: Case, inputs: Tensors, others: Tensors) -> Iterator[str]:
+def _restored_form(task: Task, case: Case, inputs: Tensors, further_inputs: Tensors) -> Iterator[str]:
     """Yield faults of `within` on inputs that need nothing: a broken one silently leaves out all changed inputs."""
-    for made in (inputs, others) if task.within is not None else ():
-        kept = task.kept(made, inputs, case)
-        yield from _names("within", task.inputs_of(case), kept)
+    for tensors in (inputs, further_inputs) if task.within is not None else ():
+        restored = task.restored(tensors, inputs, case)
+        yield from _names("within", task.inputs_of(case), restored)
         for spec in task.inputs_of(case):
-            if spec.name in kept:
-                yield from _form("what within returns for", spec, kept[spec.name], made[spec.name].shape, (spec.dtype,))
-                if is_float(kept[spec.name].dtype) and np.isnan(to_float64(kept[spec.name])).any():
+            if spec.name in restored:
+                yield from _form(
+                    "what within returns for", spec, restored[spec.name], tensors[spec.name].shape, (spec.dtype,)
+                )
+                if is_float(restored[spec.name].dtype) and np.isnan(to_float64(restored[spec.name])).any():
                     yield f"within makes NaN of the input {spec.name!r} for the case {case.name}"
-        if made is inputs and any(kept[n].tobytes() != x.tobytes() for n, x in made.items() if n in kept):
+        if tensors is inputs and any(restored[n].tobytes() != x.tobytes() for n, x in tensors.items() if n in restored):
             yield f"within changes inputs of the case {case.name} that are as make_inputs drew them"
 
 
@@ -123,17 +125,17 @@ def _output_form(task: Task, case: Case, reference: Tensors, baseline: Tensors) 
             yield from _form("the baseline of", spec, baseline[spec.name], shape, (spec.dtype,))
 
 
-def _names(what: str, specs: tuple[TensorSpec, ...], tensors: Tensors) -> Iterator[str]:
+def _names(source: str, specs: tuple[TensorSpec, ...], tensors: Tensors) -> Iterator[str]:
     expected = {spec.name for spec in specs}
     if set(tensors) != expected:
-        yield f"{what} gives {', '.join(sorted(tensors)) or 'nothing'}; declared are {', '.join(sorted(expected))}"
+        yield f"{source} gives {', '.join(sorted(tensors)) or 'nothing'}; declared are {', '.join(sorted(expected))}"
 
 
-def _form(what: str, spec: TensorSpec, array: Array, shape: tuple[int, ...], dtypes: tuple[str, ...]) -> Iterator[str]:
+def _form(label: str, spec: TensorSpec, array: Array, shape: tuple[int, ...], dtypes: tuple[str, ...]) -> Iterator[str]:
     if array.shape != shape:
-        yield f"{what} {spec.name!r} has the shape {array.shape}; it should be {shape}"
+        yield f"{label} {spec.name!r} has the shape {array.shape}; it should be {shape}"
     if array.dtype not in [numpy_dtype(name) for name in dtypes]:
-        yield f"{what} {spec.name!r} has the type {array.dtype}; it should be {' or '.join(dtypes)}"
+        yield f"{label} {spec.name!r} has the type {array.dtype}; it should be {' or '.join(dtypes)}"
 
 
 def _passes(task: Task, output: TensorSpec, sample: _Sample, answer: Array) -> bool:
@@ -175,7 +177,7 @@ def _trivial_answers(task: Task, output: TensorSpec, samples: list[_Sample]) -> 
         )
     yield (
         "the answer to other inputs (the output is constant)",
-        [task.reference(sample.others, sample.case)[output.name] for sample in samples],
+        [task.reference(sample.further_inputs, sample.case)[output.name] for sample in samples],
     )
     for spec in task.inputs:
         arrays = [to_float64(sample.inputs[spec.name]) for sample in samples if spec.name in sample.inputs]
@@ -191,7 +193,7 @@ def _input_problems(task: Task, samples: list[_Sample]) -> Iterator[str]:
     for spec in task.inputs:
         noticed = False
         for sample in (s for s in samples if spec.name in s.inputs):
-            changed = task.reference({**sample.inputs, spec.name: sample.others[spec.name]}, sample.case)
+            changed = task.reference({**sample.inputs, spec.name: sample.further_inputs[spec.name]}, sample.case)
             noticed |= any(not _passes(task, o, sample, changed[o.name]) for o in task.outputs)
         if not noticed and any(spec.name in s.inputs for s in samples):
             yield f"no output depends on the input {spec.name!r} by more than the tolerance"

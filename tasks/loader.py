@@ -26,7 +26,8 @@ FOLDER = Path(__file__).parent
 MOST_TEXT_BYTES = 1 << 20  # of a manifest, a reference or a seed
 REQUIRED: Mapping[str, int] = {"make_inputs": 2, "reference": 2, "baseline": 2}  # parameters each takes
 OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3, "shortcuts": 2, "within": 3}
-Host = Callable[[Path, str], Mapping[str, Any]]  # from a reference.py's path and text to its functions
+# From a reference.py's path and text, and the bytes of the task's recorded answers, to its functions.
+Host = Callable[[Path, str, bytes], Mapping[str, Any]]
 # What a task author's Python may raise; a broken machine is none of these.
 TASK_FAULTS = (
     SyntaxError,
@@ -59,18 +60,19 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
     manifest_path, code_path = folder / "task.toml", folder / "reference.py"
     manifest_bytes, code = _read(manifest_path), _read(code_path)
     manifest = read_manifest(manifest_path, _text(manifest_path, manifest_bytes))
-    known = manifest.statement
-    chosen = known.targets[0] if target is None else target
-    if chosen not in known.targets:
-        raise TaskError(f"the task {known.name} is not for {chosen}, but for {', '.join(known.targets)}")
+    declared = manifest.statement
+    chosen = declared.targets[0] if target is None else target
+    if chosen not in declared.targets:
+        raise TaskError(f"the task {declared.name} is not for {chosen}, but for {', '.join(declared.targets)}")
     statement, mark = manifest.adapted(chosen)
-    if known.golden is not None and hashlib.sha256(_read(folder / FILE, MOST_BYTES)).hexdigest() != known.golden.digest:
+    answers = _read(folder / FILE, MOST_BYTES) if declared.golden is not None else b""
+    if declared.golden is not None and hashlib.sha256(answers).hexdigest() != declared.golden.digest:
         raise TaskError(f"{folder / FILE} holds other answers than task.toml names: import the task again")
     digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, mark)))).hexdigest()
     text = _text(code_path, code)
     is_shipped = folder.parent == FOLDER
-    functions = functions_of(code_path, text, digest) if host is None or is_shipped else host(code_path, text)
-    if bool(known.variant_names) != ("variants" in functions):
+    functions = functions_of(code_path, text, digest) if host is None or is_shipped else host(code_path, text, answers)
+    if bool(declared.variant_names) != ("variants" in functions):
         raise TaskError(
             f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "
             "belong together, and one of them is missing"
@@ -96,10 +98,10 @@ def _find(name_or_path: str | Path) -> Path:
     with suppress(OSError):  # of a name that is too long for any folder
         if path.is_dir():
             return path.resolve()
-    known = f"known are {', '.join(task_names())}, or give the path of a task folder"
+    choices = f"known are {', '.join(task_names())}, or give the path of a task folder"
     if isinstance(name_or_path, Path) or len(path.parts) > 1:
-        raise TaskError(f"there is no task folder {str(path)!r}; {known}")
-    raise TaskError(f"there is no task {str(name_or_path)!r}; {known}")
+        raise TaskError(f"there is no task folder {str(path)!r}; {choices}")
+    raise TaskError(f"there is no task {str(name_or_path)!r}; {choices}")
 
 
 def _refuse_links(folder: Path) -> None:
@@ -126,16 +128,16 @@ def _text(path: Path, data: bytes) -> str:
 
 
 def _seeds(folder: Path, target: str) -> tuple[Path, ...]:
-    found: dict[str, Path] = {}
+    seeds: dict[str, Path] = {}
     for path in sorted(folder.glob("seed*.hip")):  # `seed.hip` sorts behind `seed.h200.hip`, so the order is not enough
         name, _, of_target = path.name.removesuffix(".hip").partition(".")
-        if of_target == target or (not of_target and name not in found):
-            found[name] = path
-    if "seed" not in found:
-        if found:
-            raise TaskError(f"{folder} has {min(p.name for p in found.values())}, but no seed.hip, the naive kernel")
+        if of_target == target or (not of_target and name not in seeds):
+            seeds[name] = path
+    if "seed" not in seeds:
+        if seeds:
+            raise TaskError(f"{folder} has {min(p.name for p in seeds.values())}, but no seed.hip, the naive kernel")
         return ()  # an author with a model writes the first kernel, or a person gives one
-    return found["seed"], *(found[name] for name in sorted(found) if name.startswith("seed_"))
+    return seeds["seed"], *(seeds[name] for name in sorted(seeds) if name.startswith("seed_"))
 
 
 def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
@@ -147,7 +149,7 @@ def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
         exec(compile(code, str(path), "exec"), module.__dict__)
     except TASK_FAULTS as error:
         raise TaskError(f"{path}{_line(error, path)}: {type(error).__name__}: {error}") from None
-    found: dict[str, Any] = {}
+    functions: dict[str, Any] = {}
     for name, count in {**REQUIRED, **OPTIONAL}.items():
         function = getattr(module, name, None)
         if function is None and name in OPTIONAL:
@@ -156,8 +158,8 @@ def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
             raise TaskError(f"{path}: the function {name!r} is missing")
         if not _takes(function, count):
             raise TaskError(f"{path}: {name!r} must take {count} arguments")
-        found[name] = function
-    return {**found, "in_order": in_order(found["baseline"])}
+        functions[name] = function
+    return {**functions, "in_order": in_order(functions["baseline"])}
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:

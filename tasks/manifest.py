@@ -134,15 +134,15 @@ def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
 
 def _origin(table: Table) -> Origin:
     names = ("form", "commit", "licence", "digest", "file")
-    found = Origin(table.text("source"), **{name: table.text(name) for name in names if name in table.left})
+    origin = Origin(table.text("source"), **{name: table.text(name) for name in names if name in table.left})
     table.close()
-    return found
+    return origin
 
 
 def _golden(table: Table) -> Golden:
-    found = Golden(table.integer("draws", 2, MOST_DRAWS), table.text("digest"))
+    golden = Golden(table.integer("draws", 2, MOST_DRAWS), table.text("digest"))
     table.close()
-    return found
+    return golden
 
 
 def _multiples(table: Table, dims: Mapping[str, int]) -> dict[str, int]:
@@ -157,15 +157,15 @@ def _multiples(table: Table, dims: Mapping[str, int]) -> dict[str, int]:
 
 
 def _adaptations(table: Table) -> dict[str, Adaptation]:
-    found = {}
+    adaptations = {}
     for name in list(table.left):
-        one = Table(table.path, f"[target.{name}]", table.take(name))
-        types = Table(table.path, f"[target.{name}] dtypes", one.take("dtypes", {}))
+        target = Table(table.path, f"[target.{name}]", table.take(name))
+        types = Table(table.path, f"[target.{name}] dtypes", target.take("dtypes", {}))
         dtypes = {old: types.choice(old, DTYPES) for old in list(types.left)}
-        bounds = {key: one.number(key, 0.0, inclusive=True) for key in BOUNDS if key in one.left}
-        found[name] = Adaptation(dtypes, one.text("note") if "note" in one.left else "", bounds)
-        one.close()
-    return found
+        bounds = {key: target.number(key, 0.0, inclusive=True) for key in BOUNDS if key in target.left}
+        adaptations[name] = Adaptation(dtypes, target.text("note") if "note" in target.left else "", bounds)
+        target.close()
+    return adaptations
 
 
 def _check_adaptations(root: Table, statement: Statement, adaptations: Mapping[str, Adaptation]) -> None:
@@ -206,18 +206,18 @@ def _check_names(root: Table, statement: Statement) -> None:
 
 
 def _check_expressions(root: Table, statement: Statement) -> None:
-    places = [("[work] field 'flops'", statement.flops, 0), ("[work] field 'bytes'", statement.bytes_moved, 1)]
+    expressions = [("[work] field 'flops'", statement.flops, 0), ("[work] field 'bytes'", statement.bytes_moved, 1)]
     for tensor in statement.inputs + statement.outputs:
-        places += [(f"the shape of {tensor.name!r}", text, 1) for text in tensor.shape]
-        places += [(f"the strides of {tensor.name!r}", text, 0) for text in tensor.strides]
-    for where, text, low in places:
+        expressions += [(f"the shape of {tensor.name!r}", text, 1) for text in tensor.shape]
+        expressions += [(f"the strides of {tensor.name!r}", text, 0) for text in tensor.strides]
+    for label, text, low in expressions:
         unknown = names_in(text) - set(statement.tests[0].dims)
         if unknown:
-            root.fail(f"{where} uses {', '.join(sorted(unknown))}, which is no dim of the cases")
+            root.fail(f"{label} uses {', '.join(sorted(unknown))}, which is no dim of the cases")
         for case in statement.tests + statement.benchmarks:
             try:
                 value = evaluate(text, case.dims)
             except PlanError as error:
-                root.fail(f"{where}: {error}")
+                root.fail(f"{label}: {error}")
             if value < low:
-                root.fail(f"{where} is {value} for the case {case.name}; it must be at least {low}")
+                root.fail(f"{label} is {value} for the case {case.name}; it must be at least {low}")

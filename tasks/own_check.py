@@ -27,8 +27,8 @@ def own_check(task: Task, inputs: Tensors, outputs: Tensors, baseline: Tensors, 
 
     Most inputs are the judge's own. A bound such as `residual < 1e-4 * largest` has no right answer where all are zero.
     """
-    said = refusal(task, inputs, outputs, case)
-    return "" if said and refusal(task, inputs, stored(task, baseline), case) else said
+    message = refusal(task, inputs, outputs, case)
+    return "" if message and refusal(task, inputs, stored(task, baseline), case) else message
 
 
 def stored(task: Task, outputs: Tensors) -> Tensors:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
+from tasks import recorded
 from tasks.array_file import read_arrays, write_arrays
 from tasks.dtypes import Array
 from tasks.loader import TASK_FAULTS, functions_of
@@ -41,43 +42,44 @@ def joined(families: Mapping[str, Mapping[str, Array]]) -> dict[str, Array]:
 def main(ask: int, tell: int) -> None:
     """Answer until the other end closes the connection."""
     with os.fdopen(ask, "r", encoding="utf-8") as questions, os.fdopen(tell, "w", encoding="utf-8") as answers:
-        found: dict[str, Any] = {}
+        functions: dict[str, Any] = {}
         path = ""
         for line in questions:
             question = json.loads(line)
             try:
                 if question["do"] == "load":
                     path = question["path"]
-                    found = functions_of(Path(path), Path(question["code"]).read_text(encoding="utf-8"), "served")
-                    said: dict[str, Any] = {"functions": list(found)}
+                    recorded.handed = Path(question["answers"]) if question["answers"] else None
+                    functions = functions_of(Path(path), Path(question["code"]).read_text(encoding="utf-8"), "served")
+                    answer: dict[str, Any] = {"functions": list(functions)}
                 else:
-                    said = _answered(found[question["do"]], question)
+                    answer = _answered(functions[question["do"]], question)
             except TaskError as error:
-                said = {"error": str(error)[:MOST_MESSAGE]}
+                answer = {"error": str(error)[:MOST_MESSAGE]}
             except (*TASK_FAULTS, MemoryError, SystemExit, KeyboardInterrupt, StopIteration) as error:
-                said = {"error": _sentence(error, path)}
-            answers.write(json.dumps(said) + "\n")
+                answer = {"error": _sentence(error, path)}
+            answers.write(json.dumps(answer) + "\n")
             answers.flush()
 
 
 def _answered(function: Callable[..., Any], question: Mapping[str, Any]) -> dict[str, Any]:
     case = Case(**{**question["case"], "absent": tuple(question["case"]["absent"])})
     arrays = read_arrays(Path(question["arrays"]), question["rows"])
-    inputs, done = split("inputs", arrays), question["do"]
-    if done in ("make_inputs", "variants"):
+    inputs, name = split("inputs", arrays), question["do"]
+    if name in ("make_inputs", "variants"):
         rng = np.random.default_rng()
         rng.bit_generator.state = question["rng"]
-        made = function(case, rng) if done == "make_inputs" else function(inputs, case, rng)
-    elif done == "check":
+        returned = function(case, rng) if name == "make_inputs" else function(inputs, case, rng)
+    elif name == "check":
         right, message = function(inputs, split("outputs", arrays), case)
         return {"right": bool(right), "message": str(message)[:MOST_MESSAGE]}
-    elif done == "within":
-        made = function(inputs, split("drawn", arrays), case)
+    elif name == "within":
+        returned = function(inputs, split("drawn", arrays), case)
     else:
-        made = function(inputs, case)
-    families = made if done in ("variants", "shortcuts") else {"": made}
-    if not isinstance(families, Mapping) or not all(isinstance(each, Mapping) for each in families.values()):
-        raise TypeError(f"{done} must return a dictionary")
+        returned = function(inputs, case)
+    families = returned if name in ("variants", "shortcuts") else {"": returned}
+    if not isinstance(families, Mapping) or not all(isinstance(tensors, Mapping) for tensors in families.values()):
+        raise TypeError(f"{name} must return a dictionary")
     return {"rows": write_arrays(Path(question["into"]), joined(families)), "families": list(families)}
 
 

@@ -50,21 +50,26 @@ def planted(task: Task) -> Iterator[Shortcut]:
     for spec in task.outputs:
         for title, change in _output_changes(len(spec.shape)):
             yield Shortcut(f"{title} of the output {spec.name!r}", partial(_on_output, spec.name, change))
-    for given in task.inputs:
-        for made in task.outputs:
-            for along, size in enumerate(given.shape):
-                if size in made.shape and is_float(numpy_dtype(given.dtype)):
-                    title = f"each half of {given.name!r} along axis {along} on its own for the output {made.name!r}"
-                    halves = partial(_in_halves, task, given.name, along, made.name, made.shape.index(size))
+    for input_spec in task.inputs:
+        for output_spec in task.outputs:
+            for along, size in enumerate(input_spec.shape):
+                if size in output_spec.shape and is_float(numpy_dtype(input_spec.dtype)):
+                    title = (
+                        f"each half of {input_spec.name!r} along axis {along} on its own "
+                        f"for the output {output_spec.name!r}"
+                    )
+                    halves = partial(
+                        _in_halves, task, input_spec.name, along, output_spec.name, output_spec.shape.index(size)
+                    )
                     yield Shortcut(title, halves, asks_the_reference=True)
 
 
 def _on_input(task: Task, name: str, title: str, change: Change) -> Shortcut:
     def answer(sample: Sample) -> Mapping[str, Array] | None:
-        made = change(sample.inputs[name]) if name in sample.inputs else None
-        if made is None:
+        changed = change(sample.inputs[name]) if name in sample.inputs else None
+        if changed is None:
             return None
-        return task.reference({**sample.inputs, name: made.astype(sample.inputs[name].dtype)}, sample.case)
+        return task.reference({**sample.inputs, name: changed.astype(sample.inputs[name].dtype)}, sample.case)
 
     # A mean is rounded to the input's type, so even a sum that needs no more than it comes out a little different.
     spacing = spacing_at(1.0, numpy_dtype(next(s.dtype for s in task.inputs if s.name == name)))
@@ -72,48 +77,51 @@ def _on_input(task: Task, name: str, title: str, change: Change) -> Shortcut:
 
 
 def _on_output(name: str, change: Change, sample: Sample) -> Mapping[str, Array] | None:
-    made = change(sample.reference[name])
-    return None if made is None else {**sample.reference, name: made}
+    changed = change(sample.reference[name])
+    return None if changed is None else {**sample.reference, name: changed}
 
 
 def _in_halves(
-    task: Task, given: str, along: int, made: str, across: int, sample: Sample
+    task: Task, input_name: str, along: int, output_name: str, across: int, sample: Sample
 ) -> Mapping[str, Array] | None:
     """Take each half of the output from an input whose other half is a copy of it, as where sums stay in a tile."""
-    if given not in sample.inputs:
+    if input_name not in sample.inputs:
         return None
-    x = sample.inputs[given]
+    x = sample.inputs[input_name]
     size = x.shape[along]
-    if size < 4 or sample.reference[made].shape[across] != size:
+    if size < 4 or sample.reference[output_name].shape[across] != size:
         return None
     half = size // 2
-    result = sample.reference[made].copy()
-    for own in (np.arange(half), np.arange(half, size)):
-        alone = np.take(x, np.resize(own, size), axis=along)
+    result = sample.reference[output_name].copy()
+    for indices in (np.arange(half), np.arange(half, size)):
+        alone = np.take(x, np.resize(indices, size), axis=along)
         # The copies begin with the half itself, so its results stand where the first len(own) elements are.
-        answer = task.reference({**sample.inputs, given: alone}, sample.case)[made]
-        where: list[slice | Array] = [slice(None)] * result.ndim
-        where[across] = own
-        result[tuple(where)] = np.take(answer, np.arange(own.size), axis=across)
-    return {**sample.reference, made: result}
+        answer = task.reference({**sample.inputs, input_name: alone}, sample.case)[output_name]
+        region: list[slice | Array] = [slice(None)] * result.ndim
+        region[across] = indices
+        result[tuple(region)] = np.take(answer, np.arange(indices.size), axis=across)
+    return {**sample.reference, output_name: result}
 
 
 def _input_changes(dims: int, is_real: bool) -> Iterator[tuple[str, Change]]:
     """Yield changes of an input that has so many axes; of integers only what keeps to values that are there."""
     for axis in range(dims):
         along = f"along axis {axis}"
-        yield f"the first element {along}", partial(_taken, axis, lambda n: np.zeros(n, int))
-        yield f"the last element {along}", partial(_taken, axis, lambda n: np.full(n, n - 1))
-        yield f"the first half {along}, twice", partial(_taken, axis, lambda n: np.resize(np.arange(-(-n // 2)), n))
-        yield f"every second element {along}, twice", partial(_taken, axis, lambda n: np.arange(n) // 2 * 2)
-        yield f"the element before {along}", partial(_taken, axis, lambda n: np.roll(np.arange(n), 1))
-        yield f"the reverse {along}", partial(_taken, axis, lambda n: np.arange(n)[::-1])
-        yield f"the first half {along}", partial(_kept, axis, lambda n: -(-n // 2))
-        yield f"all but the last element {along}", partial(_kept, axis, lambda n: n - 1)
+        yield f"the first element {along}", partial(_gathered, axis, lambda n: np.zeros(n, int))
+        yield f"the last element {along}", partial(_gathered, axis, lambda n: np.full(n, n - 1))
+        yield f"the first half {along}, twice", partial(_gathered, axis, lambda n: np.resize(np.arange(-(-n // 2)), n))
+        yield f"every second element {along}, twice", partial(_gathered, axis, lambda n: np.arange(n) // 2 * 2)
+        yield f"the element before {along}", partial(_gathered, axis, lambda n: np.roll(np.arange(n), 1))
+        yield f"the reverse {along}", partial(_gathered, axis, lambda n: np.arange(n)[::-1])
+        yield f"the first half {along}", partial(_shortened, axis, lambda n: -(-n // 2))
+        yield f"all but the last element {along}", partial(_shortened, axis, lambda n: n - 1)
         for tile in TILES:
-            yield f"the first {tile} elements {along}", partial(_kept, axis, partial(min, tile))
-            yield f"the first {tile} elements {along} again and again", partial(_taken, axis, partial(_repeated, tile))
-            yield f"whole tiles of {tile} {along}", partial(_kept, axis, partial(_whole, tile))
+            yield f"the first {tile} elements {along}", partial(_shortened, axis, partial(min, tile))
+            yield (
+                f"the first {tile} elements {along} again and again",
+                partial(_gathered, axis, partial(_tile_indices, tile)),
+            )
+            yield f"whole tiles of {tile} {along}", partial(_shortened, axis, partial(_in_whole_tiles, tile))
         if is_real:
             yield f"the mean {along}", partial(_mean, axis)
     if dims >= 2:
@@ -130,39 +138,45 @@ def _output_changes(dims: int) -> Iterator[tuple[str, Change]]:
     """Yield parts of a right output that has so many axes."""
     for axis in range(dims):
         along = f"along axis {axis}"
-        yield f"the element before {along}", partial(_taken, axis, lambda n: np.roll(np.arange(n), 1))
-        yield f"the reverse {along}", partial(_taken, axis, lambda n: np.arange(n)[::-1])
-        yield f"the first half {along}, zeros behind it,", partial(_kept, axis, lambda n: -(-n // 2))
-        yield f"all but the last element {along}", partial(_kept, axis, lambda n: n - 1)
+        yield f"the element before {along}", partial(_gathered, axis, lambda n: np.roll(np.arange(n), 1))
+        yield f"the reverse {along}", partial(_gathered, axis, lambda n: np.arange(n)[::-1])
+        yield f"the first half {along}, zeros behind it,", partial(_shortened, axis, lambda n: -(-n // 2))
+        yield f"all but the last element {along}", partial(_shortened, axis, lambda n: n - 1)
         for tile in TILES:
-            yield f"the first {tile} elements {along} again and again", partial(_taken, axis, partial(_repeated, tile))
-            yield f"the first {tile} elements {along}, zeros behind them,", partial(_kept, axis, partial(min, tile))
-            yield f"whole tiles of {tile} {along}", partial(_kept, axis, partial(_whole, tile))
+            yield (
+                f"the first {tile} elements {along} again and again",
+                partial(_gathered, axis, partial(_tile_indices, tile)),
+            )
+            yield (
+                f"the first {tile} elements {along}, zeros behind them,",
+                partial(_shortened, axis, partial(min, tile)),
+            )
+            yield f"whole tiles of {tile} {along}", partial(_shortened, axis, partial(_in_whole_tiles, tile))
     yield "the negative", np.negative
 
 
-def _repeated(tile: int, size: int) -> Array:
+def _tile_indices(tile: int, size: int) -> Array:
     return np.arange(size) % tile
 
 
-def _whole(tile: int, size: int) -> int:
+def _in_whole_tiles(tile: int, size: int) -> int:
     """Count the elements in whole tiles; all of them where there is no partial tile behind a whole one."""
     return size // tile * tile or size
 
 
-def _taken(axis: int, places: Callable[[int], Array], x: Array) -> Array | None:
+def _gathered(axis: int, indices_of: Callable[[int], Array], x: Array) -> Array | None:
     size = x.shape[axis]
-    wanted = places(size)
-    return None if (wanted == np.arange(size)).all() else np.take(x, wanted, axis=axis)
+    indices = indices_of(size)
+    return None if (indices == np.arange(size)).all() else np.take(x, indices, axis=axis)
 
 
-def _kept(axis: int, count: Callable[[int], int], x: Array) -> Array | None:
+def _shortened(axis: int, count: Callable[[int], int], x: Array) -> Array | None:
     size = x.shape[axis]
     if size < 2 or count(size) >= size:
         return None
-    made = x.copy()
-    np.moveaxis(made, axis, 0)[count(size) :] = 0
-    return made
+    shortened = x.copy()
+    np.moveaxis(shortened, axis, 0)[count(size) :] = 0
+    return shortened
 
 
 def _mean(axis: int, x: Array) -> Array | None:
@@ -177,7 +191,7 @@ def _mirrored(x: Array) -> Array | None:
     size = min(x.shape[-2:])
     if size < 2:
         return None
-    made = x.copy()
-    square = made[..., :size, :size]
+    mirrored = x.copy()
+    square = mirrored[..., :size, :size]
     square[...] = np.where(np.tri(size, dtype=bool), np.swapaxes(square, -1, -2), square)
-    return made
+    return mirrored

@@ -36,8 +36,8 @@ class Slack:
                 if want.shape[-1] < SHORT and rows.any():
                     rows = np.maximum(rows, SHORT_SHARE * np.median(rows[rows > 0]))
                 columns = np.mean(squares, axis=-2, keepdims=True)
-                whole = np.mean(columns, axis=-1, keepdims=True)
-                columns = np.sqrt(np.maximum(1.0, columns / np.where(whole > 0, whole, 1.0)))
+                mean = np.mean(columns, axis=-1, keepdims=True)
+                columns = np.sqrt(np.maximum(1.0, columns / np.where(mean > 0, mean, 1.0)))
         return cls(
             tolerance.atol + tolerance.least, np.broadcast_to(rows, want.shape), np.broadcast_to(columns, want.shape)
         )

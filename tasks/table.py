@@ -16,15 +16,15 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 class Table:
     """One TOML table with its place in the file; what is taken from it is checked, what is left over is refused."""
 
-    def __init__(self, path: Path, where: str, data: object) -> None:
-        self.path, self.where = path, where
+    def __init__(self, path: Path, label: str, data: object) -> None:
+        self.path, self.label = path, label
         if not isinstance(data, dict):
             self.fail("must be a table")
         self.left: dict[str, Any] = dict(cast(dict[str, Any], data))
 
     def fail(self, message: str) -> NoReturn:
         """Raise the TaskError for this table."""
-        raise TaskError(f"{self.path}: {self.where + ' ' if self.where else ''}{message}")
+        raise TaskError(f"{self.path}: {self.label + ' ' if self.label else ''}{message}")
 
     def wrong(self, key: str, message: str) -> NoReturn:
         """Raise the TaskError for one field."""

@@ -129,12 +129,12 @@ class Task(Statement):
         with np.errstate(all="ignore"):
             return self.reference(inputs, case), self.baseline(inputs, case)
 
-    def kept(self, made: Tensors, drawn: Tensors, case: Case) -> Tensors:
+    def restored(self, changed: Tensors, drawn: Tensors, case: Case) -> Tensors:
         """Take inputs that were changed back to those drawn wherever they break what the description promises.
 
         Zeros are positive in them: a scale or an exchanged sign makes negative ones, which no draw holds.
         """
-        plain = {name: x if x is drawn.get(name) else unsigned_zeros(x) for name, x in made.items()}
+        plain = {name: x if x is drawn.get(name) else unsigned_zeros(x) for name, x in changed.items()}
         return plain if self.within is None else {**plain, **self.within(plain, drawn, case)}
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:

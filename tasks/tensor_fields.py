@@ -59,10 +59,10 @@ def read_outputs(tables: list[Table], inputs: Sequence[TensorSpec]) -> tuple[Ten
     specs: list[TensorSpec] = []
     for number, table in enumerate(tables, 1):
         initial = table.name("initial") if "initial" in table.left else ""
-        own = table.left.pop("tolerance", None)
+        tolerance_table = table.left.pop("tolerance", None)
         tolerance = None
-        if own is not None:
-            tolerance = read_tolerance(Table(table.path, f"[[output]] number {number}: tolerance", own))
+        if tolerance_table is not None:
+            tolerance = read_tolerance(Table(table.path, f"[[output]] number {number}: tolerance", tolerance_table))
         spec = TensorSpec(*_common(table), initial=initial, tolerance=tolerance)
         if initial:
             _check_initial(table, spec, inputs)

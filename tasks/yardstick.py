@@ -40,7 +40,7 @@ class Yardstick:
                 and want.size
             )
             if self._is_plain:
-                self._own = measures_of(np.abs(base - want).ravel())
+                self._baseline_error = measures_of(np.abs(base - want).ravel())
                 self._floor = floor_of(measures_of(np.abs(want).ravel()), dtype, tolerance)
                 self._slack = Slack.of(want, tolerance)
 
@@ -55,16 +55,19 @@ class Yardstick:
             score = self._quick(candidate)
             if score is not None:
                 return Match(True, score)
-        found = compare(candidate, self._reference, self._baseline, self._tolerance)
-        if found.correct or self._beside is None or found.error > NEAR * self._tolerance.ratio:
-            return found
+        match = compare(candidate, self._reference, self._baseline, self._tolerance)
+        if match.correct or self._beside is None or match.error > NEAR * self._tolerance.ratio:
+            return match
         return compare(candidate, self._reference, self._baseline, self._tolerance, beside=self._beside())
 
     def _quick(self, candidate: Array) -> float | None:
         """Score a right answer; None when it is wrong or needs the whole comparison."""
         ratio, rtol = self._tolerance.ratio, self._tolerance.rtol
         limits = Measures(
-            *(ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))
+            *(
+                ratio * error + floor
+                for error, floor in zip(astuple(self._baseline_error), astuple(self._floor), strict=True)
+            )
         )
         largest, squares, above = 0.0, 0.0, 0
         for part in _parts(candidate.shape):
@@ -84,8 +87,8 @@ class Yardstick:
         if not rms <= limits.rms or above > size - 1 - min(size - 1, int(np.ceil(QUANTILE * size))):
             return None
         return max(
-            over(largest, self._own.largest, self._floor.largest, ratio),
-            over(rms, self._own.rms, self._floor.rms, ratio),
+            over(largest, self._baseline_error.largest, self._floor.largest, ratio),
+            over(rms, self._baseline_error.rms, self._floor.rms, ratio),
         )
 
 
@@ -93,5 +96,5 @@ def _parts(shape: tuple[int, ...]) -> list[Any]:
     """Cut slices along the first axis of a quarter of a million elements, which stay in a processor's caches."""
     if not shape or not shape[0]:
         return [...]
-    each = max(1, (1 << 18) * shape[0] // max(1, int(np.prod(shape))))
-    return [slice(i, i + each) for i in range(0, shape[0], each)]
+    rows_per_part = max(1, (1 << 18) * shape[0] // max(1, int(np.prod(shape))))
+    return [slice(i, i + rows_per_part) for i in range(0, shape[0], rows_per_part)]

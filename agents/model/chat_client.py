@@ -15,9 +15,11 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 
 from agents.model.conversation import RawReply
 
+NO_KEY: Any = SecretStr("none")  # LangChain insists on one
 NO_CLIENT: Any = object()  # none of LangChain's is used, and each would read the certificates again
 SENDING: ContextVar[Callable[[], RawReply]] = ContextVar("SENDING")
 
@@ -49,12 +51,12 @@ class ToolChat(ChatOpenAI):
         )
 
 
-def client(model: str, base_url: str, api_key: Any) -> ToolChat:
-    """Make a client without a connection of its own."""
+def client(model: str, address: str) -> ToolChat:
+    """Make a client without a connection of its own; traces hold its fields, so it has no key and no password."""
     return ToolChat(
         model=model,
-        base_url=base_url,
-        api_key=api_key,
+        base_url=address,
+        api_key=NO_KEY,
         max_retries=0,
         use_responses_api=False,
         disable_streaming=True,  # a graph that streams would switch it on, and lose the token counts

@@ -13,6 +13,7 @@ from agents.model.price import Price as Price
 from records.address import secrets_of
 from records.errors import SettingsError
 from records.experiment import Usage
+from records.redaction import without
 
 ROLES = ("selector", "retriever", "planner", "coder", "critic")
 SHORTEST_SECRET = 12  # local servers take any word as key, and that word may stand in an honest answer
@@ -40,6 +41,7 @@ class Endpoint:
     tokens_per_minute: int | None = None
     backoff_s: float = 1.0  # first wait; it doubles, with jitter
     max_wait_s: float = 60.0  # longest single wait where the server names none
+    secrets: tuple[str, ...] = field(default=(), repr=False)  # all others that the program holds
 
     def __post_init__(self) -> None:
         """Refuse values that could only fail later."""
@@ -93,14 +95,12 @@ class Endpoint:
         return self.prices.get(model, self.price)
 
     def hide(self, text: str) -> str:
-        """Return the text without key and password, which a server may have echoed.
+        """Return the text without any secret, which a server may have echoed, in whatever form it did.
 
         A placeholder such as "none" stays.
         """
-        secret = self.api_key.get_secret_value()
-        for secret_part in (*([secret] if len(secret) >= SHORTEST_SECRET else []), *secrets_of(self.base_url)):
-            text = text.replace(secret_part, "[key]")
-        return text
+        keys = tuple(key for key in (self.api_key.get_secret_value(), *self.secrets) if len(key) >= SHORTEST_SECRET)
+        return without(text, (*keys, *secrets_of(self.base_url)), "[key]")
 
 
 def add(left: Usage, right: Usage) -> Usage:

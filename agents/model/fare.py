@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -21,8 +22,13 @@ class Fare:
         least: ModelCall,
         most: Callable[[], Allowance],
         may_go_on: Callable[[], None],
+        seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """`least`: with the shortest answer that is worth asking for. `may_go_on` raises where time is up."""
+        """Take the call with its longest answer, and `least` with the shortest one that is worth asking for.
+
+        `may_go_on` raises where time is up, and `seconds_left` says how long that is from now.
+        """
+        self.seconds_left = seconds_left
         self._ledger, self._call, self._least = ledger, call, least
         self._most, self._may_go_on = most, may_go_on
         self.held: ModelCall | None = None  # as it is set aside

@@ -111,7 +111,7 @@ class Gateway:
         self, role: str, step: Step, messages: Sequence[Message], form: Form[Value], candidate: str = ""
     ) -> Reply[Value]:
         """One question in the asked form; at most three requests are paid for."""
-        talk = [Message(m.role, clean(m.content), spare=m.spare) for m in messages]
+        talk = [Message(m.role, self._told(m.content), spare=m.spare) for m in messages]
         if form.schema is not None:
             talk[-1] = replace(talk[-1], content=f"{talk[-1].content}\n\n{instruction(form.schema)}")
         opening, used, max_tokens, least = tuple(talk), Usage(), self.endpoint.max_tokens, 0
@@ -159,7 +159,7 @@ class Gateway:
         self, role: str, step: Step, messages: Sequence[Message], tools: Sequence[Tool], candidate: str = ""
     ) -> RawReply:
         """At most two requests: the second with twice the tokens, after an answer that was cut off."""
-        talk = [replace(m, content=clean(m.content)) for m in messages]
+        talk = [replace(m, content=self._told(m.content)) for m in messages]
         max_tokens = self.endpoint.max_tokens
         first = self._ask_models(role, step, talk, max_tokens, candidate, tools=tools)
         if not first.is_cut:
@@ -169,6 +169,10 @@ class Gateway:
             return self._ask_models(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
         except NoRoom:
             return first
+
+    def _told(self, text: str) -> str:
+        """Return a prompt as it is stored and sent: what a task, a note or a kernel quotes may hold a key."""
+        return self.endpoint.hide(clean(text))
 
     def _ask_models(
         self,
@@ -260,7 +264,9 @@ class Gateway:
         if max_tokens > self.endpoint.max_tokens:  # after an answer that was cut: a shorter one would be cut again
             least = self.endpoint.max_tokens + 1
         short = with_answer(call, price, prompt, min(least, max_tokens))
-        return Fare(self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check)
+        return Fare(
+            self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check, self._left_s
+        )
 
     def _learn(self, role: str, model: str, usage: Usage, reserved_prompt: int) -> None:
         with self._lock:
@@ -271,6 +277,9 @@ class Gateway:
 
     def _most(self) -> Allowance:
         return self._budget if self._meter is None else self._meter.allowance
+
+    def _left_s(self) -> float:
+        return math.inf if self._meter is None else self._meter.seconds_left()
 
     def _check(self) -> None:
         if self._meter is not None:

@@ -29,6 +29,7 @@ from records.errors import ModelError
 from records.stopping import pause
 
 LONG_S = 60.0  # a wait that is told
+LEAST_S = 0.1  # of a request, when its run's time is all but up
 
 
 class Provider:
@@ -64,9 +65,10 @@ class Provider:
                 (fare.lose if fault.is_sent else fare.give_back)()
             self._announce(inquiry, fault)
             try:
-                return inquiry.meet(fault)
+                seconds = inquiry.meet(fault)
             except ModelError as error:
                 raise error from None
+            return seconds if fare is None else min(seconds, fare.seconds_left())
 
         asking = Retrying(retry=retry_if_exception_type(Fault), wait=wait_s, sleep=self._wait)
         return asking(lambda: self._answered(inquiry, self._send(inquiry, config, fare)))
@@ -79,10 +81,11 @@ class Provider:
         request = inquiry.request()
         if fare is not None:
             fare.set_aside()
-            request = replace(request, max_tokens=min(request.max_tokens, fare.max_tokens))
+            most_tokens, left_s = min(request.max_tokens, fare.max_tokens), max(LEAST_S, fare.seconds_left())
+            request = replace(request, max_tokens=most_tokens, within_s=left_s)
         prompt = int(size_of(request.talk) / inquiry.sizes.bytes_per_token)
         if (wait := self.pace.admit(prompt + request.max_tokens, threading.get_ident())) > 0:
-            self._sleep(wait)
+            self._sleep(min(wait, request.within_s))
         return self.transport.send(request, config)
 
     def _answered(self, inquiry: Inquiry, raw: RawReply) -> RawReply:

@@ -59,7 +59,7 @@ class Transport:
         wire = self.wire(request)
         body = json.dumps(wire.body(request)).encode()
         try:
-            answer = self.exchange.post(wire.path, body, self.endpoint.timeout_s)
+            answer = self.exchange.post(wire.path, body, min(self.endpoint.timeout_s, request.within_s))
             self._learn(answer.headers)
             if answer.status >= 300:
                 raise _refusal(request, answer.status, answer.headers, answer.body)
@@ -72,7 +72,7 @@ class Transport:
             if model not in self._clients:
                 from agents.model.chat_client import client
 
-                self._clients[model] = client(model, self.endpoint.base_url, self.endpoint.key_to_send)
+                self._clients[model] = client(model, self.endpoint.address)
             return self._clients[model]
 
     def _raw(self, request: ModelRequest, answer: WireReply) -> RawReply:

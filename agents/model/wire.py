@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -27,6 +28,7 @@ class ModelRequest:
     tools: tuple[Mapping[str, Any], ...] = ()
     temperature: float | None = None
     effort: str = ""
+    within_s: float = math.inf  # a request that takes longer is cut
 
     def parts(self) -> frozenset[str]:
         """List the parts that this request has, of those with simpler forms."""

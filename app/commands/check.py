@@ -62,7 +62,7 @@ def command(
     from app.settings import load_settings
     from app.task_folders import open_task
     from app.verdict import show, verdict_json
-    from sandbox.candidate.guessed_branches import guesses_said
+    from sandbox.candidate.guessed_branches import guesses_text
     from sandbox.candidate.kernel_file import read_kernel
 
     source, file, _ = read_kernel(file)
@@ -82,7 +82,7 @@ def command(
         keep=keep,
     )
     golden = open_task(settings, task).golden
-    more = {"golden": golden.text if golden else "", "note": guesses_said(source).rstrip(".")}
+    more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip(".")}
     more = {key: text for key, text in more.items() if text}
     if json:
         emit(verdict_json(evaluation) | more)

@@ -46,7 +46,7 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
     from imports.hosts.memory import HostUnclear
     from imports.kernel_request import matched, parameters_of, request_of, shapes_of
     from imports.readers import text_of
-    from sandbox.candidate.guessed_branches import guesses_said
+    from sandbox.candidate.guessed_branches import guesses_text
 
     path = wish.source.path
     text, absent = with_headers(path, wish.source.head, text_of)
@@ -80,7 +80,7 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
         changes = _write_folder(settings, folder, draft, plan, match, text, reference)
         task = open_sound_task(settings, str(folder.absolute()))
     notes = [f"{header} is not beside the file and is left out" for header in absent]
-    guessed = guesses_said((folder / "seed.hip").read_text(encoding="utf-8"))
+    guessed = guesses_text((folder / "seed.hip").read_text(encoding="utf-8"))
     notes += [f"seed.hip: {guessed}"] if guessed else []
     notes += [f"taken as for the file's own sizes: {d}" for d in plan.decisions]
     return task, (*changes, *draft.notes, *notes)

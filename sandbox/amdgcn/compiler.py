@@ -46,7 +46,7 @@ from sandbox.candidate.diagnostics import (
     without_kernel,
 )
 from sandbox.candidate.header_names import header_words
-from sandbox.candidate.instances import appended, is_plain, launched, macros, read_symbols
+from sandbox.candidate.instances import appended, is_plain, launches_with, macros, read_symbols
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.evidence import Evidence
@@ -194,7 +194,7 @@ class Compiler:
         words = [f"-D{name}={value}" for name, value in definitions.items()]
         # A macro that the header uses would change what it means; no plan may have one.
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(definitions)
-        launches = launched(candidate.plan.launches, tunables)
+        launches = launches_with(candidate.plan.launches, tunables)
         source = candidate.source + appended(launches, SOURCE, is_symbol=True)
         front_end = self._front_end.within(budget)
         completed = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", ASSEMBLY)
@@ -252,7 +252,7 @@ class Compiler:
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _key(self, candidate: Candidate, tunables: Mapping[str, int]) -> str:
-        behind = appended(launched(candidate.plan.launches, tunables), SOURCE, is_symbol=True)
+        behind = appended(launches_with(candidate.plan.launches, tunables), SOURCE, is_symbol=True)
         parts = [self.identity, code_id(candidate.source), dict(tunables), *([behind] if behind else [])]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 

@@ -69,7 +69,7 @@ class BufferArg:
     offset: int = 0
 
     def renamed(self, names: Mapping[str, str]) -> BufferArg:
-        """The same place of another buffer, where these names have one."""
+        """Point at the same offset of another buffer, where these names have one for it."""
         return replace(self, name=names.get(self.name, self.name))
 
 
@@ -96,8 +96,8 @@ class StructArg:
     size: int
 
     def renamed(self, names: Mapping[str, str]) -> StructArg:
-        """The struct with other buffers for those named."""
-        fields = tuple((at, f.renamed(names) if isinstance(f, BufferArg) else f) for at, f in self.fields)
+        """Return the struct with other buffers for those named."""
+        fields = tuple((offset, f.renamed(names) if isinstance(f, BufferArg) else f) for offset, f in self.fields)
         return replace(self, fields=fields)
 
 
@@ -114,7 +114,7 @@ class Scope:
     absent: frozenset[str] = frozenset()  # optional inputs that the case does not give: null
 
     def resolve(self, argument: Argument) -> ResolvedArg:
-        """The argument in numbers; PlanError where it has no value."""
+        """Resolve an argument to numbers; PlanError where it has no value."""
         if isinstance(argument, tuple):
             return self._struct(argument)
         text, dtype = split_type(argument)
@@ -123,10 +123,10 @@ class Scope:
             node = node.body if evaluate(_text(node.test), self.names) else node.orelse
         if isinstance(node, ast.Name) and (node.id == "null" or node.id in self.absent):
             return NullArg()
-        if (found := self._pointer(node)) is not None:
+        if (pointer := self._pointer(node)) is not None:
             if dtype:
                 raise PlanError(f"{argument!r} is a pointer and has no type of its own")
-            return found
+            return pointer
         if isinstance(node, ast.Name) and node.id in self.scalars and not dtype:
             spec = self.scalars[node.id]
             return ScalarArg(spec.dtype, spec.value or 0)
@@ -134,34 +134,34 @@ class Scope:
         return self._real(node, dtype or "f32", text) if has_point else self._integer(node, dtype or "i32", text)
 
     def _struct(self, parts: tuple[Argument, ...]) -> StructArg:
-        at, widest = 0, 1
+        offset, widest = 0, 1
         fields = list[tuple[int, BufferArg | ScalarArg | NullArg]]()
         for part in parts:
-            made = self.resolve(part)
-            size, unit = _size(made)
-            at, widest = -(-at // unit) * unit, max(widest, unit)
-            if isinstance(made, StructArg):
-                fields += [(at + place, leaf) for place, leaf in made.fields]
+            argument = self.resolve(part)
+            size, unit = _size(argument)
+            offset, widest = -(-offset // unit) * unit, max(widest, unit)
+            if isinstance(argument, StructArg):
+                fields += [(offset + leaf_offset, leaf) for leaf_offset, leaf in argument.fields]
             else:
-                fields.append((at, made))
-            at += size
-        return StructArg(tuple(fields), max(1, -(-at // widest) * widest))  # C++ gives an empty one a byte
+                fields.append((offset, argument))
+            offset += size
+        return StructArg(tuple(fields), max(1, -(-offset // widest) * widest))  # C++ gives an empty one a byte
 
     def _pointer(self, node: ast.expr) -> BufferArg | None:
         match node:
             case ast.Name(id=name) if name in self.buffers:
                 return BufferArg(name)
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if made := self._pointer(left):
-                moved = evaluate(_text(right), self.names) * self.buffers[made.name]
-                offset = made.offset + (moved if isinstance(op, ast.Add) else -moved)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if base := self._pointer(left):
+                moved = evaluate(_text(right), self.names) * self.buffers[base.name]
+                offset = base.offset + (moved if isinstance(op, ast.Add) else -moved)
                 if offset < 0:
-                    raise PlanError(f"{ast.unparse(node)!r} points before the buffer {made.name}")
-                return BufferArg(made.name, offset)
+                    raise PlanError(f"{ast.unparse(node)!r} points before the buffer {base.name}")
+                return BufferArg(base.name, offset)
         return None
 
     def _integer(self, node: ast.expr, dtype: str, text: str) -> ScalarArg:
-        whole = {name: int(s.value or 0) for name, s in self.scalars.items() if s.dtype not in REAL_TYPES}
-        value = evaluate(_text(node), {**whole, **self.names})
+        integers = {name: int(s.value or 0) for name, s in self.scalars.items() if s.dtype not in REAL_TYPES}
+        value = evaluate(_text(node), {**integers, **self.names})
         bits = 8 * DTYPE_BYTES[UNSIGNED.get(dtype, dtype)]
         is_unsigned = dtype in UNSIGNED or dtype == "u8"
         low, high = (0, 1 << bits) if is_unsigned else (-(1 << bits - 1), 1 << bits - 1)
@@ -192,12 +192,12 @@ class Scope:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._real_of(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _REAL_OPERATORS:
-                made = _REAL_OPERATORS[type(op)](self._real_of(left), self._real_of(right))
-                if isinstance(made, complex):
+                real = _REAL_OPERATORS[type(op)](self._real_of(left), self._real_of(right))
+                if isinstance(real, complex):
                     raise ValueError("a root of a negative number")
-                return made
-            case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if name in _REAL:
-                return _REAL[name](*(self._real_of(each) for each in given))
+                return real
+            case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in _REAL:
+                return _REAL[name](*(self._real_of(argument) for argument in arguments))
         return evaluate(_text(node), self.names)
 
 
@@ -209,10 +209,10 @@ def _text(node: ast.expr) -> str:
 
 @lru_cache(maxsize=1024)
 def _numbers_of(node: ast.expr) -> tuple[bool, frozenset[str]]:
-    """True where the expression itself asks for floating point, and the names in it."""
+    """Tell whether the expression itself asks for floating point, and list the names in it."""
     names, has_point = set[str](), False
-    for each in ast.walk(node):
-        match each:
+    for part in ast.walk(node):
+        match part:
             case ast.Constant(value=float()) | ast.BinOp(op=ast.Div() | ast.Pow()) | ast.Name(id="inf" | "nan"):
                 has_point = True
             case ast.Name(id=name):
@@ -221,20 +221,20 @@ def _numbers_of(node: ast.expr) -> tuple[bool, frozenset[str]]:
 
 
 def is_real(node: ast.expr, scalars: Mapping[str, ScalarSpec]) -> bool:
-    """True for an expression whose value is a floating-point number."""
+    """Tell whether an expression's value is a floating-point number."""
     has_point, names = _numbers_of(node)
     return has_point or any(name in scalars and scalars[name].dtype in REAL_TYPES for name in names)
 
 
 @lru_cache(maxsize=1024)
 def split_type(text: str) -> tuple[str, str]:
-    """An argument's expression, and the type that it names behind a colon; "" where it names none."""
-    found = _TYPED.fullmatch(text)
-    return (found["text"], found["type"]) if found else (text, "")
+    """Split an argument into its expression and the type that it names behind a colon, "" where it names none."""
+    match = _TYPED.fullmatch(text)
+    return (match["text"], match["type"]) if match else (text, "")
 
 
 def parsed(text: str) -> ast.expr:
-    """The tree of an argument's expression; PlanError where it cannot be read."""
+    """Parse an argument's expression; PlanError where it cannot be read."""
     try:
         return tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -244,8 +244,8 @@ def parsed(text: str) -> ast.expr:
 def words_of(argument: Argument) -> Iterator[str]:
     """Every name in an argument, functions and `null` left out; PlanError where it cannot be read."""
     if isinstance(argument, tuple):
-        for each in argument:
-            yield from words_of(each)
+        for field in argument:
+            yield from words_of(field)
         return
     called = set[ast.expr]()
     for node in ast.walk(parsed(split_type(argument)[0])):
@@ -255,11 +255,11 @@ def words_of(argument: Argument) -> Iterator[str]:
             yield node.id
 
 
-def _size(made: ResolvedArg) -> tuple[int, int]:
+def _size(argument: ResolvedArg) -> tuple[int, int]:
     """Bytes and alignment."""
-    if isinstance(made, StructArg):
-        return made.size, max((_size(leaf)[1] for _, leaf in made.fields), default=1)
-    size = DTYPE_BYTES[made.dtype] if isinstance(made, ScalarArg) else 8
+    if isinstance(argument, StructArg):
+        return argument.size, max((_size(leaf)[1] for _, leaf in argument.fields), default=1)
+    size = DTYPE_BYTES[argument.dtype] if isinstance(argument, ScalarArg) else 8
     return size, size
 
 

@@ -18,7 +18,7 @@ Branch = list[Token]
 
 
 def with_unreachable_heads(text: str, host: frozenset[str], device: frozenset[str]) -> str:
-    """The text with such heads; `host` and `device` are the words that mark a function for a side."""
+    """Replace such heads in the text; `host` and `device` are the words that mark a function for a side."""
     only = host - device
     edits = list[tuple[int, int, str]]()
     groups = list[list[Branch]]()
@@ -32,11 +32,11 @@ def with_unreachable_heads(text: str, host: frozenset[str], device: frozenset[st
             edits += _edits(groups.pop(), only, device)
         elif not word and groups:
             groups[-1][-1] += (token for token in row if token.kind != "end")
-    pieces, at = list[str](), 0
+    pieces, position = list[str](), 0
     for start, end, instead in sorted(edits):
-        pieces += [text[at:start], instead]
-        at = end
-    return "".join([*pieces, text[at:]])
+        pieces += [text[position:start], instead]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _edits(branches: Sequence[Branch], only: frozenset[str], device: frozenset[str]) -> list[tuple[int, int, str]]:
@@ -44,17 +44,17 @@ def _edits(branches: Sequence[Branch], only: frozenset[str], device: frozenset[s
     if len(heads) < 2 or not all(heads):
         return []
     words = [{token.text for token in head} for head in heads]
-    if all(device.isdisjoint(found) for found in words):
+    if all(device.isdisjoint(head_words) for head_words in words):
         return []
     edits = list[tuple[int, int, str]]()
-    for head, found in zip(heads, words, strict=True):
-        if device.isdisjoint(found) and not only.isdisjoint(found) and "template" not in found:
+    for head, head_words in zip(heads, words, strict=True):
+        if device.isdisjoint(head_words) and not only.isdisjoint(head_words) and "template" not in head_words:
             edits.append((head[0].start, head[0].start, _NEVER))
             edits += [(token.start, token.end, "__device__") for token in head if token.text in only]
     return edits
 
 
 def _head(branch: Branch) -> Branch:
-    """The part of a branch behind its last whole declaration; nothing where it begins nothing."""
-    ends = [at for at, token in enumerate(branch) if token.kind == "mark" and token.text in _ENDS]
+    """Return the part of a branch behind its last whole declaration; nothing where it begins nothing."""
+    ends = [index for index, token in enumerate(branch) if token.kind == "mark" and token.text in _ENDS]
     return branch[ends[-1] + 1 :] if ends else branch

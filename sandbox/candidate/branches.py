@@ -36,8 +36,8 @@ class _Brackets:
     is_broken: bool = False
     head: list[str] = field(default_factory=list)  # the words since the last statement
 
-    def again(self) -> _Brackets:
-        """The same place, where another branch begins."""
+    def branched(self) -> _Brackets:
+        """Copy the state for another branch that begins at the same place."""
         return _Brackets([*self.expected], len(self.expected), False, [*self.head])
 
     def take(self, row: list[Token]) -> None:
@@ -64,27 +64,27 @@ class _Group:
 
 
 def balanced_rows(rows: Iterable[list[Token]]) -> ReadRows:
-    """The rows without conditional directives, and without branches that would count a bracket twice."""
+    """Leave out conditional directives, and branches that would count a bracket twice."""
     now, unread = _Brackets(), Branch()
     groups = [_Group(now)]  # those that are not closed yet; the first is the text
-    now = now.again()
+    now = now.branched()
     for row in rows:
         word = row[1].text if is_directive(row) and len(row) > 1 else ""
         if word in ("if", "ifdef", "ifndef"):
             groups.append(_Group(now))
-            now = now.again()
+            now = now.branched()
         elif word in _NEXT and len(groups) > 1:
             groups[-1].ends.append(now)
             groups[-1].branches.append([])
-            now = groups[-1].start.again()
+            now = groups[-1].start.branched()
         elif word == "endif" and len(groups) > 1:
             group = groups.pop()
             group.ends.append(now)
-            made = _read(group)
-            groups[-1].branches[-1] += made.read
-            unread += made.unread
+            group_rows = _read(group)
+            groups[-1].branches[-1] += group_rows.read
+            unread += group_rows.unread
             fewest = min(group.start.fewest, group.ends[0].fewest)
-            now = group.ends[0].again()
+            now = group.ends[0].branched()
             now.fewest = min(fewest, now.fewest)
         else:
             groups[-1].branches[-1].append(row)
@@ -101,15 +101,18 @@ def _read(group: _Group) -> ReadRows:
     )
     if is_alike and more >= 0 and all(closed == _NAMESPACE for closed in start[len(start) - more :]):
         opened = ([_opening(branch, more)] if more and branch else [] for branch in group.branches)
-        rows = [[*again, *branch] for again, branch in zip(opened, group.branches, strict=True)]
+        rows = [[*opening, *branch] for opening, branch in zip(opened, group.branches, strict=True)]
         return ReadRows([*group.branches[0], *(row for branch in rows[1:] for row in branch)], [])
     return ReadRows(group.branches[0], [row for branch in group.branches[1:] for row in branch])
 
 
 def _opening(branch: Branch, count: int) -> list[Token]:
-    """The namespaces that the branch closes, opened where it begins: the branch before has closed them as well."""
-    at = branch[0][0]
-    marks = [at._replace(kind="name", text=_NAMESPACE, end=at.start), at._replace(kind="mark", text="{", end=at.start)]
+    """Open the namespaces that the branch closes, where it begins: the branch before has closed them as well."""
+    first = branch[0][0]
+    marks = [
+        first._replace(kind="name", text=_NAMESPACE, end=first.start),
+        first._replace(kind="mark", text="{", end=first.start),
+    ]
     return marks * count
 
 

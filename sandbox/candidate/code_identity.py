@@ -30,7 +30,7 @@ def code_id(source: str) -> str:
 
 
 def _parts(source: str) -> tuple[str, str]:
-    """The lines of the plan without its last one, on which code may stand, and the rest; no plan where none is read."""
+    """Split off the plan's lines without its last one, on which code may stand; no plan where none is read."""
     end = source.find(_CLOSE)
     plan = source[: source.rfind("\n", 0, max(0, end)) + 1]
     if end < 0 or not plan.lstrip().startswith(_OPEN) or "*/" in plan:

@@ -36,22 +36,22 @@ _WORST_FIRST: tuple[Code, ...] = ("B.5", "B.3", "B.4", "C.2", "B.1", "C.3", "C.1
 
 
 def rejected(stage: Stage, findings: Sequence[Finding], code: Code | None = None) -> Verdict:
-    """A verdict of no at this stage, with the code its findings show."""
+    """Make a verdict of no at this stage, with the code its findings show."""
     return Verdict(stage=stage, accepted=False, code=code or classify(findings), findings=tuple(findings))
 
 
 def classify(findings: Sequence[Finding]) -> Code:
-    """The gravest code among the findings; A.1 when there are none."""
+    """Find the gravest code among the findings; A.1 when there are none."""
     codes = {code_of(f) for f in findings}
     return next((c for c in _WORST_FIRST if c in codes), min(codes, default="A.1"))
 
 
 def wrong_result(output: str, match: Match, case: str) -> Finding:
-    """The finding of an output that does not match its reference, with the code of its pattern."""
+    """Make the finding of an output that does not match its reference, with the code of its pattern."""
     code = None if match.pattern is None else BY_PATTERN.get(match.pattern)
     return Finding("wrong_result", f"{output}: {match.message}", case=case, buffer=output, code=code)
 
 
 def code_of(finding: Finding) -> Code:
-    """The code that was set where the finding arose, else that of its kind."""
+    """Return the code that was set where the finding arose, else that of its kind."""
     return finding.code or BY_KIND[finding.kind]

@@ -30,12 +30,14 @@ class Declaration:
         words = [t.text for t in self.tokens[: self.head]]
         if not self.is_function and not self.is_prototype:
             words = without_attributes(_without_template(words))
-            at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
-            named = zip(words[at + 1 :], [*words[at + 2 :], ""], strict=False)
-            return next((a for a, b in named if a.isidentifier() and a not in _CLASSES and b != "::"), "")
+            index = next(
+                (i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words)
+            )
+            pairs = zip(words[index + 1 :], [*words[index + 2 :], ""], strict=False)
+            return next((a for a, b in pairs if a.isidentifier() and a not in _CLASSES and b != "::"), "")
         words = without_attributes(_without_template(words))
-        at = words.index("(") if "(" in words else 0
-        return words[at - 1] if at else ""
+        index = words.index("(") if "(" in words else 0
+        return words[index - 1] if index else ""
 
     @property
     def kind(self) -> str:
@@ -88,7 +90,7 @@ class Declaration:
         """Of one constant or variable with a value, also of a template: its name; "" for all else."""
         words = _without_template([t.text for t in self.tokens])
         end = next((i for i, word in enumerate(words) if word in ("=", "[", "{", ";", "(", ",")), 0)
-        is_one = end > 1 and words[end] in ("=", "[", "{") and "," not in _at_top(words)
+        is_one = end > 1 and words[end] in ("=", "[", "{") and "," not in _outside_brackets(words)
         is_named = is_one and words[end - 1].isidentifier() and words[end - 2] not in ("::", *_CLASSES)
         return words[end - 1] if is_named and not self.is_function else ""
 
@@ -96,9 +98,9 @@ class Declaration:
     def guided_name(self) -> str:
         """Of a deduction guide: the class; "" for all else."""
         words = _without_template([t.text for t in self.tokens])
-        at = words.index("(") if "(" in words else 0
-        is_guide = "->" in words and 0 < at <= 2 and not self.is_function and "=" not in words
-        return words[at - 1] if is_guide and f"-> {words[at - 1]}" in " ".join(words) else ""
+        index = words.index("(") if "(" in words else 0
+        is_guide = "->" in words and 0 < index <= 2 and not self.is_function and "=" not in words
+        return words[index - 1] if is_guide and f"-> {words[index - 1]}" in " ".join(words) else ""
 
     @property
     def is_constant(self) -> bool:
@@ -118,16 +120,16 @@ class Declaration:
 
 
 def declarations_of(tokens: Sequence[Token], macros: set[str]) -> list[Declaration] | None:
-    """The declarations of all namespaces; None where the brackets do not fit."""
+    """List the declarations of all namespaces; None where the brackets do not fit."""
     closing = _partners(tokens)
     if closing is None:
         return None
-    return list(_cut(tokens, closing, macros))
+    return list(_declarations(tokens, closing, macros))
 
 
 def _partners(tokens: Sequence[Token]) -> dict[int, int] | None:
-    """The place of the closing bracket of each opening one."""
-    found, opened = dict[int, int](), list[int]()
+    """Map the index of each opening bracket to that of its closing one; None where they do not fit."""
+    closing, opened = dict[int, int](), list[int]()
     for index, token in enumerate(tokens):
         if token.kind != "mark":
             continue
@@ -136,37 +138,37 @@ def _partners(tokens: Sequence[Token]) -> dict[int, int] | None:
         elif token.text in _CLOSE:
             if not opened or _OPEN[tokens[opened[-1]].text] != token.text:
                 return None
-            found[opened.pop()] = index
-    return None if opened else found
+            closing[opened.pop()] = index
+    return None if opened else closing
 
 
-def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> Iterator[Declaration]:
-    start = at = 0
+def _declarations(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> Iterator[Declaration]:
+    start = index = 0
     has_braces = False  # a class or a list of values: what follows is no body
-    while at < len(tokens):
-        text, end = tokens[at].text if tokens[at].kind == "mark" else "", at
+    while index < len(tokens):
+        text, end = tokens[index].text if tokens[index].kind == "mark" else "", index
         is_whole = is_function = False
         if text == ";":
             is_whole = True
         elif text == "}":  # of a namespace
-            start = at + 1
+            start = index + 1
         elif text == "{" and not has_braces:
-            words = [t.text for t in tokens[start:at]]
+            words = [t.text for t in tokens[start:index]]
             if words[:1] == ["namespace"] or words[:2] == ["inline", "namespace"] or _is_c(words):
-                start = at + 1
+                start = index + 1
             else:
-                is_body, end = _is_body(words), closing[at]
+                is_body, end = _is_body(words), closing[index]
                 if not (is_body and _is_initialised(words)):
                     is_whole = is_function = is_body
                     has_braces = not is_body
         else:
-            end = closing.get(at, at)
-            is_macro = text == "(" and at - start == 1 and tokens[start].text in macros
+            end = closing.get(index, index)
+            is_macro = text == "(" and index - start == 1 and tokens[start].text in macros
             is_whole = is_macro and [t.text for t in tokens[end + 1 : end + 2]] not in ([";"], ["{"])
         if is_whole:
-            yield Declaration(tuple(tokens[start : end + 1]), (at if is_function else end) - start, is_function)
+            yield Declaration(tuple(tokens[start : end + 1]), (index if is_function else end) - start, is_function)
             start, has_braces = end + 1, False
-        at = end + 1
+        index = end + 1
 
 
 def _is_c(words: Sequence[str]) -> bool:
@@ -174,7 +176,7 @@ def _is_c(words: Sequence[str]) -> bool:
 
 
 def _is_body(words: Sequence[str]) -> bool:
-    """True where the brace behind these words opens a function's body, not a class or a list of values."""
+    """Tell whether the brace behind these words opens a function's body, not a class or a list of values."""
     words = without_attributes(_without_template(words))
     if "(" not in words or words[0] == "typedef" or ("=" in _outside_parentheses(words) and "operator" not in words):
         return False
@@ -182,58 +184,58 @@ def _is_body(words: Sequence[str]) -> bool:
 
 
 def _is_initialised(words: Sequence[str]) -> bool:
-    """True where the brace behind these words holds the value of a member, in a constructor's list."""
+    """Tell whether the brace behind these words holds the value of a member, in a constructor's list."""
     return ":" in _outside_parentheses(words) and (words[-1].isidentifier() or words[-1] in (">", ">>"))
 
 
 def without_attributes(words: Sequence[str]) -> list[str]:
-    """The words without `__align__(...)` and the like, whose parentheses are no parameters."""
-    kept, at = list[str](), 0
-    while at < len(words):
-        if words[at] in _ATTRIBUTES and words[at + 1 : at + 2] == ["("]:
-            depth, at = 1, at + 2
-            while depth and at < len(words):
-                depth += (words[at] == "(") - (words[at] == ")")
-                at += 1
+    """Leave out `__align__(...)` and the like, whose parentheses are no parameters."""
+    outside, index = list[str](), 0
+    while index < len(words):
+        if words[index] in _ATTRIBUTES and words[index + 1 : index + 2] == ["("]:
+            depth, index = 1, index + 2
+            while depth and index < len(words):
+                depth += (words[index] == "(") - (words[index] == ")")
+                index += 1
         else:
-            kept.append(words[at])
-            at += 1
-    return kept
+            outside.append(words[index])
+            index += 1
+    return outside
 
 
 def outside_braces(words: Sequence[str]) -> list[str]:
-    """The words that stand in no braces: of a type and its other names, not of its members."""
-    depth, kept = 0, list[str]()
+    """List the words that stand in no braces: of a type and its other names, not of its members."""
+    depth, outside = 0, list[str]()
     for word in words:
         depth -= word == "}"
         if depth == 0:
-            kept.append(word)
+            outside.append(word)
         depth += word == "{"
-    return kept
+    return outside
 
 
-def _at_top(words: Sequence[str]) -> list[str]:
-    """The words that stand in no brackets at all."""
-    depth, kept = 0, list[str]()
+def _outside_brackets(words: Sequence[str]) -> list[str]:
+    """List the words that stand in no brackets at all."""
+    depth, outside = 0, list[str]()
     for word in words:
         depth += (word in ("(", "[", "{", "<")) - (word in (")", "]", "}", ">")) - 2 * (word == ">>")
         if depth == 0:
-            kept.append(word)
-    return kept
+            outside.append(word)
+    return outside
 
 
 def _outside_parentheses(words: Sequence[str]) -> list[str]:
-    """The words that stand in no parentheses; a default value of a parameter is not among them."""
-    depth, kept = 0, list[str]()
+    """List the words that stand in no parentheses; a default value of a parameter is not among them."""
+    depth, outside = 0, list[str]()
     for word in words:
         depth += (word == "(") - (word == ")")
         if depth == 0:
-            kept.append(word)
-    return kept
+            outside.append(word)
+    return outside
 
 
 def _without_template(words: Sequence[str]) -> list[str]:
-    """The words behind each `template <...>`, in which `class` declares a type's name."""
+    """List the words behind each `template <...>`, in which `class` declares a type's name."""
     if words[:1] != ["template"]:
         return list(words)
     depth = 0

@@ -58,8 +58,8 @@ class Ending:
     signal: int = 0
 
     def finding(self, tool: str) -> Finding:
-        """The finding for the candidate's author."""
-        said = {
+        """Make the finding for the candidate's author."""
+        message = {
             "deadline": f"did not end within its time limit; {_SMALLER}",
             "budget": f"did not end: the whole build of a candidate may take {BUILD_CPU_S:g} s of processor time; "
             f"{_SMALLER}",
@@ -69,86 +69,86 @@ class Ending:
             "too deeply nested for it, or makes it crash",
             "silent": "failed",
         }[self.cause]
-        return refusal(f"the {tool} {said}")
+        return refusal(f"the {tool} {message}")
 
 
 def refusal(message: str, line: int | None = None, code: Code = "A.1") -> Finding:
-    """A compile error with its code; A.1 where nothing more precise is known."""
+    """Make a compile error with its code; A.1 where nothing more precise is known."""
     return Finding("compile_error", message, line, code=code)
 
 
-def code_of_error(said: str) -> Code:
-    """The code of a compile error, from a compiler's own text."""
-    return next((code for code, pattern in _CODES if pattern.search(said)), "A.1")
+def code_of_error(message: str) -> Code:
+    """Find the code of a compile error from a compiler's own text."""
+    return next((code for code, pattern in _CODES if pattern.search(message)), "A.1")
 
 
-def ending_of(done: Completed) -> Ending | None:
-    """The ending of a tool that failed; None where it printed what is wrong with the source."""
-    if done.timed_out:
-        return Ending("budget" if done.end == "cpu" else "deadline")
-    if done.end == "memory" or "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
+def ending_of(completed: Completed) -> Ending | None:
+    """Find out how a tool failed; None where it printed what is wrong with the source."""
+    if completed.timed_out:
+        return Ending("budget" if completed.end == "cpu" else "deadline")
+    if completed.end == "memory" or "out of memory" in completed.stderr.lower() or "bad_alloc" in completed.stderr:
         return Ending("memory")
-    if done.end == "folder" or done.returncode == -signal.SIGXFSZ:
+    if completed.end == "folder" or completed.returncode == -signal.SIGXFSZ:
         return Ending("file_size")
-    if done.returncode < 0 and not re.search(r"\berror: ", done.stderr):
-        return Ending("signal", -done.returncode)
-    return None if readable(done.stderr).strip() else Ending("silent")
+    if completed.returncode < 0 and not re.search(r"\berror: ", completed.stderr):
+        return Ending("signal", -completed.returncode)
+    return None if readable(completed.stderr).strip() else Ending("silent")
 
 
 def readable(text: str) -> str:
-    """The compiler's text without its own crash report, at most 64 KiB."""
-    kept = "\n".join(line for line in text.split("\n") if not _NOISE.match(line)).strip("\n")
-    return kept if len(kept) <= MAX_TEXT else kept[:MAX_TEXT] + "\n[the rest was cut]"
+    """Strip the compiler's own crash report from its text, and cut it at 64 KiB."""
+    cleaned = "\n".join(line for line in text.split("\n") if not _NOISE.match(line)).strip("\n")
+    return cleaned if len(cleaned) <= MAX_TEXT else cleaned[:MAX_TEXT] + "\n[the rest was cut]"
 
 
-def compiler_findings(done: Completed, source: str) -> tuple[Finding, ...]:
-    """The errors for which clang refused the source, at least one."""
-    ending = ending_of(done)
+def compiler_findings(completed: Completed, source: str) -> tuple[Finding, ...]:
+    """List the errors for which clang refused the source, at least one."""
+    ending = ending_of(completed)
     if ending:
         return (ending.finding("compiler"),)
-    found = list(dict.fromkeys(_errors(done.stderr, source)))
-    if (missing := headers_not_here(source)) and found:
-        said = f"{found[0].message}; left out, as it is not here: {', '.join(missing[:3])}"
-        found[0] = replace(found[0], message=said)
-    return tuple(found[:MAX_FINDINGS]) or (_last_line(done.stderr),)
+    findings = list(dict.fromkeys(_errors(completed.stderr, source)))
+    if (missing := headers_not_here(source)) and findings:
+        message = f"{findings[0].message}; left out, as it is not here: {', '.join(missing[:3])}"
+        findings[0] = replace(findings[0], message=message)
+    return tuple(findings[:MAX_FINDINGS]) or (_last_line(completed.stderr),)
 
 
-def assembler_findings(done: Completed, listing: str) -> tuple[Finding, ...]:
-    """The errors for which the assembler refused the compiler's own output: only inline assembly can cause them."""
-    found = list[Finding]()
-    for line in done.stderr.split("\n"):
+def assembler_findings(completed: Completed, listing: str) -> tuple[Finding, ...]:
+    """List the errors for which the assembler refused the compiler's output: only inline assembly can cause them."""
+    findings = list[Finding]()
+    for line in completed.stderr.split("\n"):
         match = _ERROR.match(line)
-        if match and match["file"] == ASSEMBLY and len(found) < MAX_FINDINGS:  # each reads the listing
-            where = _line_of_label(listing, int(match["line"]), SOURCE)
-            found.append(refusal(f"inline asm is refused by the assembler: {match['text']}", where, "B.1"))
-    if found:
-        return tuple(found)
-    ending = ending_of(done)
+        if match and match["file"] == ASSEMBLY and len(findings) < MAX_FINDINGS:  # each reads the listing
+            source_line = _line_of_label(listing, int(match["line"]), SOURCE)
+            findings.append(refusal(f"inline asm is refused by the assembler: {match['text']}", source_line, "B.1"))
+    if findings:
+        return tuple(findings)
+    ending = ending_of(completed)
     if ending and ending.cause != "silent":
         return (ending.finding("assembler"),)
-    return (refusal(f"inline asm is refused: {_last_line(done.stderr).message}", code="B.1"),)
+    return (refusal(f"inline asm is refused: {_last_line(completed.stderr).message}", code="B.1"),)
 
 
-def linker_findings(done: Completed) -> tuple[Finding, ...]:
-    """The symbols that the linker misses: device code may call nothing that the file does not define."""
-    found = list[Finding]()
-    for line in done.stderr.split("\n"):
+def linker_findings(completed: Completed) -> tuple[Finding, ...]:
+    """List the symbols that the linker misses: device code may call nothing that the file does not define."""
+    findings = list[Finding]()
+    for line in completed.stderr.split("\n"):
         if match := _UNDEFINED.search(line):
             message = (
                 f"undefined symbol: {match[1].strip()} is called but not defined in this file; "
                 "device code has no library to link with"
             )
-            found.append(refusal(message, code="B.2"))
-        elif (match := _REFERENCED.match(line)) and found and found[-1].line is None:
-            found[-1] = replace(found[-1], line=int(match[1]))
-    if found:
-        return tuple(found[:MAX_FINDINGS])
-    ending = ending_of(done)
-    return (ending.finding("linker") if ending else _last_line(done.stderr),)
+            findings.append(refusal(message, code="B.2"))
+        elif (match := _REFERENCED.match(line)) and findings and findings[-1].line is None:
+            findings[-1] = replace(findings[-1], line=int(match[1]))
+    if findings:
+        return tuple(findings[:MAX_FINDINGS])
+    ending = ending_of(completed)
+    return (ending.finding("linker") if ending else _last_line(completed.stderr),)
 
 
 def forbidden_directive(line: str) -> str:
-    """The directive on a line of assembly that may not be used; "" where there is none."""
+    """Find the directive on a line of assembly that may not be used; "" where there is none."""
     match = _FORBIDDEN.search(line)
     return match[1].lower() if match else ""
 
@@ -158,14 +158,14 @@ def listing_findings(listing: str, source_name: str = SOURCE) -> tuple[Finding, 
     refused = [match for match in (_FORBIDDEN.search(listing), _CLOCK.search(listing)) if match]
     if refused:
         first = min(refused, key=lambda match: match.start())
-        where = _line_of_label(listing, listing.count("\n", 0, first.start()) + 1, source_name)
+        source_line = _line_of_label(listing, listing.count("\n", 0, first.start()) + 1, source_name)
         if first.re is _FORBIDDEN:
-            return (refusal(f"the assembler directive .{first[1].lower()} may not be used", where),)
+            return (refusal(f"the assembler directive .{first[1].lower()} may not be used", source_line),)
         message = (
             f"{first[1]}: a kernel may not read clocks or ask where on the chip it "
             "runs; what it computes may not depend on either"
         )
-        return (refusal(message, where),)
+        return (refusal(message, source_line),)
     descriptors = _DESCRIPTOR.findall(listing)
     if listing.count(".amdgpu_metadata") > 1 or len(set(descriptors)) != len(descriptors):
         return (refusal("inline asm may not write kernel metadata", code="B.1"),)
@@ -174,8 +174,8 @@ def listing_findings(listing: str, source_name: str = SOURCE) -> tuple[Finding, 
     return ()
 
 
-def _errors(said: str, source: str) -> Iterator[Finding]:
-    lines = said.split("\n")
+def _errors(output: str, source: str) -> Iterator[Finding]:
+    lines = output.split("\n")
     for number, line in enumerate(lines):
         if match := _BACKEND.search(line):
             yield _backend(match[1] + "\n" + "\n".join(lines[number + 1 : number + 8]), source)
@@ -183,36 +183,36 @@ def _errors(said: str, source: str) -> Iterator[Finding]:
         match = _ERROR.match(line)
         if not match or match["text"].startswith(("too many errors", "clang frontend command", "unable to execute")):
             continue
-        message, where = match["text"], int(match["line"]) if match["file"] == SOURCE else None
+        message, source_line = match["text"], int(match["line"]) if match["file"] == SOURCE else None
         if located := _LOCATED.match(message):  # back-end errors carry their place in the text
-            message, where = located["text"], int(located[1])
+            message, source_line = located["text"], int(located[1])
         if memory := _LOCAL_MEMORY.search(message):
             kernel = source_name_of(memory[3])
             text = (
                 f"{kernel} declares {memory[1]} bytes of static LDS (local memory exceeds limit {memory[2]}); use "
                 "smaller __shared__ arrays"
             )
-            yield Finding("over_limit", text, where or _line_with(source, kernel), kernel, code="B.4")
+            yield Finding("over_limit", text, source_line or _line_with(source, kernel), kernel, code="B.4")
             continue
         notes = tuple(_notes(lines, number))
         code = code_of_error(" ".join((message, *(text for _, text in notes))))
-        message = "".join((message, *(f"; line {place}: {text}" for place, text in notes)))
-        yield refusal(message, where or _nearest_place(lines, number), code)
+        message = "".join((message, *(f"; line {note_line}: {text}" for note_line, text in notes)))
+        yield refusal(message, source_line or _nearest_place(lines, number), code)
 
 
 def _notes(lines: list[str], number: int) -> Iterator[tuple[int, str]]:
-    """The compiler's notes on the candidate's own lines, such as why an overload does not fit: line and text."""
-    seen = 0
+    """Yield the compiler's notes on the candidate's own lines, such as why an overload does not fit: line and text."""
+    count = 0
     for line in lines[number + 1 : number + 60]:
-        if seen == MAX_NOTES or _ERROR.match(line):
+        if count == MAX_NOTES or _ERROR.match(line):
             return
         if match := _PLACE.match(line):
-            seen += 1
+            count += 1
             yield int(match[1]), match[2]
 
 
 def _nearest_place(lines: list[str], number: int) -> int | None:
-    """An error in a header belongs to the candidate's line that used it (a note says so), else that included it."""
+    """Find the candidate's line of an error in a header: the one that used it (by a note), else that included it."""
     for line in lines[number + 1 : number + 60]:
         if _ERROR.match(line):
             break
@@ -244,24 +244,24 @@ def _line_with(source: str, word: str) -> int | None:
     return next((n for n, line in enumerate(source.split("\n"), 1) if pattern.search(line)), None)
 
 
-def _last_line(said: str) -> Finding:
-    lines = [line for line in readable(said).split("\n") if line.strip()]
+def _last_line(output: str) -> Finding:
+    lines = [line for line in readable(output).split("\n") if line.strip()]
     last = lines[-1].strip()[:500] if lines else "it gave no message"
     return refusal(last, code=code_of_error(last))
 
 
 def _line_of_label(listing: str, listing_line: int, source_name: str) -> int | None:
-    """The candidate's line that the given 1-based line of the listing was compiled from."""
+    """Find the candidate's line that the given 1-based line of the listing was compiled from."""
     files: set[str] = set()
-    found = None
+    source_line = None
     for number, line in enumerate(listing.split("\n"), 1):
         if number > listing_line:
             break
         if (match := _FILE.match(line)) and match[2] == source_name:
             files.add(match[1])
         elif (match := _LOC.match(line)) and match[1] in files:
-            found = int(match[2]) or found
-    return found
+            source_line = int(match[2]) or source_line
+    return source_line
 
 
 START_UP = refusal(
@@ -271,22 +271,22 @@ START_UP = refusal(
 
 
 def named_findings(findings: tuple[Finding, ...], names: Mapping[int, str]) -> tuple[Finding, ...]:
-    """The findings, where the line is one of a launch as sentences about the kernel that it names."""
-    found = ((names.get(f.line or 0), f) for f in findings)
-    return tuple(replace(f, message=_about_name(name, f.message)) if name else f for name, f in found)
+    """Turn findings on the line of a launch into sentences about the kernel that it names."""
+    pairs = ((names.get(f.line or 0), f) for f in findings)
+    return tuple(replace(f, message=_about_name(name, f.message)) if name else f for name, f in pairs)
 
 
-def _about_name(name: str, said: str) -> str:
-    if "address of overloaded function" in said:
+def _about_name(name: str, message: str) -> str:
+    if "address of overloaded function" in message:
         return (
             f"the plan launches {name!r}, a name that several functions have, or a template without its arguments; "
             "name the instantiation, as in name<float, 256>, or the types of its parameters, as in name(float*, int)"
         )
-    return f"the plan launches {name!r}: {said}"
+    return f"the plan launches {name!r}: {message}"
 
 
 def without_kernel(source: str) -> Finding:
-    """The finding for code in which the compiler finds nothing to launch."""
+    """Make the finding for code in which the compiler finds nothing to launch."""
     if "__global__" in source and "template" in source:
         return refusal(
             "the file's kernels are templates, and the plan launches no instantiation of one; name it as in "

@@ -68,13 +68,13 @@ class Dispatch:
 
 
 def is_dispatch(source: str) -> bool:
-    """True where the file's plan is a table of variants."""
+    """Tell whether the file's plan is a table of variants."""
     text = source.removeprefix("\ufeff").lstrip()
     return text.startswith("/*+++") and bool(_TABLE.search(text.partition("+++*/")[0]))
 
 
 def read_dispatch(source: str) -> Dispatch:
-    """The rows and the parts of a file; PlanError names the field and the line."""
+    """Read the rows and the parts of a file; PlanError names the field and the line."""
     text = normalise(source)
     start, end, first_line = plan_span(text)
     table, lines = read_toml(text[start + 5 : end], first_line)
@@ -97,8 +97,8 @@ def read_dispatch(source: str) -> Dispatch:
     return Dispatch(variants, parts)
 
 
-def written(variants: Sequence[Variant], parts: Mapping[str, str]) -> str | None:
-    """The file of these variants and parts; None where a part cannot stand in one."""
+def dispatch_text(variants: Sequence[Variant], parts: Mapping[str, str]) -> str | None:
+    """Write the file of these variants and parts; None where a part cannot stand in one."""
     if any(_MARK.search(text) or is_dispatch(text) for text in parts.values()):
         return None
     rows = ["/*+++"]
@@ -112,15 +112,15 @@ def written(variants: Sequence[Variant], parts: Mapping[str, str]) -> str | None
 
 
 def holds(variant: Variant, dims: Mapping[str, int]) -> bool:
-    """True where a shape meets the variant's condition."""
+    """Tell whether a shape meets the variant's condition."""
     return meets(variant.when, dims)
 
 
 def check_names(dispatch: Dispatch, dims: frozenset[str]) -> None:
     """Refuse a condition on anything but the task's dims."""
     for variant in dispatch.variants:
-        named = {name for atom in (atoms(variant.when) if variant.when else ()) for name in atom.names}
-        if unknown := named - dims:
+        names = {name for atom in (atoms(variant.when) if variant.when else ()) for name in atom.names}
+        if unknown := names - dims:
             raise PlanError(
                 f"when uses the unknown name {shown(min(unknown))}; known are the dims {listing(dims)}", variant.line
             )
@@ -131,17 +131,17 @@ def _parts(text: str, after: int) -> dict[str, Part]:
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     between = text[after : marks[0].start() if marks else len(text)]
     if between.strip():
-        at = text.count("\n", 0, after + len(between) - len(between.lstrip())) + 1
-        raise PlanError("between the table of variants and the first line `//+++ part NAME` nothing may stand", at)
+        line = text.count("\n", 0, after + len(between) - len(between.lstrip())) + 1
+        raise PlanError("between the table of variants and the first line `//+++ part NAME` nothing may stand", line)
     parts = dict[str, Part]()
     for mark, end in zip(marks, ends, strict=True):
-        at = text.count("\n", 0, mark.start()) + 1
+        line = text.count("\n", 0, mark.start()) + 1
         source = text[mark.end() + 1 : end]
         if mark[1] in parts:
-            raise PlanError(f"two parts have the name {mark[1]}", at)
+            raise PlanError(f"two parts have the name {mark[1]}", line)
         if is_dispatch(source):
-            raise PlanError(f"the part {mark[1]} is a table of variants itself; a part is one kernel file", at)
-        parts[mark[1]] = Part(source, at)
+            raise PlanError(f"the part {mark[1]} is a table of variants itself; a part is one kernel file", line)
+        parts[mark[1]] = Part(source, line)
     return parts
 
 

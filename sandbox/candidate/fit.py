@@ -58,64 +58,64 @@ def _check_names(
             if loops.count(name) > 1 or name in values or name in buffers or name in plan.tunables:
                 raise PlanError(f"the loop's name {name!r} is taken; choose another", launch.line)
         if launch.is_step:
-            for given in launch.args[: 1 + (launch.kernel == COPY)]:
-                if given not in buffers:
-                    raise PlanError(f"fill and copy name buffers, and {given!r} is none", launch.line)
+            for buffer in launch.args[: 1 + (launch.kernel == COPY)]:
+                if buffer not in buffers:
+                    raise PlanError(f"fill and copy name buffers, and {buffer!r} is none", launch.line)
             if launch.args[0] in inputs:
                 raise PlanError(f"an input may not change, and {launch.args[0]!r} is one; use a workspace", launch.line)
             continue
-        known = {*buffers, *values, *loops, *plan.tunables}
+        known_names = {*buffers, *values, *loops, *plan.tunables}
         if launch.meta:
-            _check_meta(launch, launch.meta, frozenset(known - buffers), lines)
+            _check_meta(launch, launch.meta, frozenset(known_names - buffers), lines)
         for argument in launch.args:
             line = launch.line if launch.writes_variable else lines.line("launch", "args", launch.table)
             try:
-                unknown = [name for name in words_of(argument) if name not in known]
+                unknown = [name for name in words_of(argument) if name not in known_names]
             except PlanError as error:
                 raise PlanError(f"launch {launch.table + 1}: {error}", line) from None
             for name in unknown:
                 key = "symbol" if launch.writes_variable else "args"
                 raise PlanError(
                     f"launch {launch.table + 1}: {key} names {name!r}, which is no input, output, workspace, dim, "
-                    f"scalar, tunable or loop; known are {listing(sorted(known))}",
+                    f"scalar, tunable or loop; known are {listing(sorted(known_names))}",
                     line,
                 )
 
 
-def _check_meta(launch: Launch, meta: MetaParameters, known: frozenset[str], lines: PlanLines) -> None:
+def _check_meta(launch: Launch, meta: MetaParameters, known_names: frozenset[str], lines: PlanLines) -> None:
     line = lines.line("launch", "constants", launch.table)
     try:
-        unknown = [(key, name) for key, name in words_of_meta(meta) if name not in known]
+        unknown = [(key, name) for key, name in words_of_meta(meta) if name not in known_names]
     except PlanError as error:
         raise PlanError(f"launch {launch.table + 1}: {error}", line) from None
     for key, name in unknown:
         raise PlanError(
             f"launch {launch.table + 1}: {key} names {name!r}, which is no dim, scalar, tunable or loop; known are "
-            f"{listing(known)}",
+            f"{listing(known_names)}",
             lines.line("launch", key, launch.table),
         )
 
 
 def _check_expressions(candidate: Candidate, task: Task, lines: PlanLines, dims: frozenset[str]) -> None:
     plan = candidate.plan
-    places: list[tuple[str, str, int, tuple[str, ...]]] = [
+    expressions: list[tuple[str, str, int, tuple[str, ...]]] = [
         ("constraints", name, 0, (text,)) for name, text in plan.constraints.items()
     ]
-    places += [("workspace", w.name, 0, w.shape) for w in plan.workspaces]
-    known = dims | set(plan.tunables)
+    expressions += [("workspace", w.name, 0, w.shape) for w in plan.workspaces]
+    known_names = dims | set(plan.tunables)
     case = (*task.tests, *task.benchmarks)[0]
-    for section, key, index, texts in places:
-        place = f"{section}: {key}"
+    for section, key, index, texts in expressions:
+        label = f"{section}: {key}"
         for text in texts:
-            for name in sorted(names_in(text) - known):
+            for name in sorted(names_in(text) - known_names):
                 raise PlanError(
-                    f"{place} uses the unknown name {name!r}; known are {listing(sorted(known))}",
+                    f"{label} uses the unknown name {name!r}; known are {listing(sorted(known_names))}",
                     lines.line(section, key, index),
                 )
             try:
                 evaluate(text, {**case.dims, **candidate.defaults()})
             except PlanError as error:
-                raise PlanError(f"{place}: {error}", lines.line(section, key, index)) from None
+                raise PlanError(f"{label}: {error}", lines.line(section, key, index)) from None
     for launch in plan.launches:
         _check_sizes(launch, {**case.dims, **candidate.defaults()}, lines)
     for _ in turns(plan.launches, {**case.dims, **candidate.defaults()}):
@@ -124,20 +124,20 @@ def _check_expressions(candidate: Candidate, task: Task, lines: PlanLines, dims:
 
 def _check_sizes(launch: Launch, names: Mapping[str, int], lines: PlanLines) -> None:
     """Refuse sizes, loops and conditions that name what is not known, or that have no value at the first turns."""
-    places = [("for", text) for loop in launch.loops for text in (loop.start, loop.stop, loop.step)]
-    places += [("when", launch.when)] if launch.when else []
-    places += [("grid", text) for text in launch.grid] + [("block", text) for text in launch.block]
-    known = sorted({*names, *(loop.name for loop in launch.loops)})
-    for key, text in [*places, ("lds", launch.lds)]:
-        place, line = f"launch {launch.table + 1}: {key}", lines.line("launch", key, launch.table)
-        for name in sorted(names_in(text) - set(known)):
-            raise PlanError(f"{place} uses the unknown name {name!r}; known are {listing(known)}", line)
+    expressions = [("for", text) for loop in launch.loops for text in (loop.start, loop.stop, loop.step)]
+    expressions += [("when", launch.when)] if launch.when else []
+    expressions += [("grid", text) for text in launch.grid] + [("block", text) for text in launch.block]
+    known_names = sorted({*names, *(loop.name for loop in launch.loops)})
+    for key, text in [*expressions, ("lds", launch.lds)]:
+        label, line = f"launch {launch.table + 1}: {key}", lines.line("launch", key, launch.table)
+        for name in sorted(names_in(text) - set(known_names)):
+            raise PlanError(f"{label} uses the unknown name {name!r}; known are {listing(known_names)}", line)
         if launch.loops:
             continue
         try:
             evaluate(text, names)
         except PlanError as error:
-            raise PlanError(f"{place}: {error}", line) from None
+            raise PlanError(f"{label}: {error}", line) from None
 
 
 def _check_default(candidate: Candidate, task: Task, lines: PlanLines) -> None:

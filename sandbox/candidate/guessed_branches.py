@@ -32,37 +32,37 @@ class GuessedBranch:
 
 
 def guessed_branches(source: str) -> tuple[GuessedBranch, ...]:
-    """The names by which device code of a public file is chosen, and which neither the file nor HIP defines."""
+    """List the names by which device code of a public file is chosen, and which neither the file nor HIP defines."""
     return _guessed(normalise(source), source)
 
 
 def _guessed(text: str, source: str) -> tuple[GuessedBranch, ...]:
     if not headers_not_here(text) and _lines_of(text) >= _lines_of(source):
         return ()
-    known = {
+    known_names = {
         *_DEFINE.findall(text),
         *re.findall(r"\w+", text.partition("+++*/")[0]),
-        *_ours(),
+        *_header_macros(),
         *_OPERATORS,
         *_UNDEFINED,
     }
-    found = dict[str, list[int]]()
-    for asked in _asked(rows(scan(text))):
-        if known.isdisjoint(name for name, _ in asked if name not in _OPERATORS):
-            for name, line in asked:
-                if name not in known and _GUESSED.fullmatch(name):
-                    found.setdefault(name, []).append(line)
-    return tuple(GuessedBranch(name, tuple(dict.fromkeys(lines))) for name, lines in found.items())
+    lines_by_name = dict[str, list[int]]()
+    for condition in _condition_names(rows(scan(text))):
+        if known_names.isdisjoint(name for name, _ in condition if name not in _OPERATORS):
+            for name, line in condition:
+                if name not in known_names and _GUESSED.fullmatch(name):
+                    lines_by_name.setdefault(name, []).append(line)
+    return tuple(GuessedBranch(name, tuple(dict.fromkeys(lines))) for name, lines in lines_by_name.items())
 
 
-def guesses_said(source: str) -> str:
+def guesses_text(source: str) -> str:
     """Two sentences about them for a user; empty where there are none."""
     text = normalise(source)
-    found = _guessed(text, source)
-    if not found:
+    guesses = _guessed(text, source)
+    if not guesses:
         return ""
-    some = "; ".join(f"{each.name} (line {', '.join(map(str, each.lines[:3]))})" for each in found[:5])
-    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    some = "; ".join(f"{guess.name} (line {', '.join(map(str, guess.lines[:3]))})" for guess in guesses[:5])
+    more = f" and {len(guesses) - 5} more" if len(guesses) > 5 else ""
     missing = headers_not_here(text)
     absent = f", and {', '.join(missing[:3])} {'is' if len(missing) == 1 else 'are'} not here" if missing else ""
     return (
@@ -75,10 +75,10 @@ def _lines_of(text: str) -> int:
     return sum(bool(line.strip()) for line in text.split("\n"))
 
 
-def _asked(lines: Iterable[list[Token]]) -> Iterable[list[tuple[str, int]]]:
-    """The names that each condition with code in some branch asks for, and their lines."""
+def _condition_names(token_rows: Iterable[list[Token]]) -> Iterable[list[tuple[str, int]]]:
+    """Yield the names that each condition with code in some branch asks for, and their lines."""
     groups = list[tuple[list[tuple[str, int]], list[bool]]]()
-    for row in lines:
+    for row in token_rows:
         word = row[1].text if is_directive(row) and len(row) > 1 else ""
         if word in ("if", "ifdef", "ifndef"):
             groups.append(([], [False]))
@@ -94,7 +94,7 @@ def _asked(lines: Iterable[list[Token]]) -> Iterable[list[tuple[str, int]]]:
             groups[-1][1][0] = True
 
 
-def _ours() -> set[str]:
-    """The macros of the device headers."""
+def _header_macros() -> set[str]:
+    """Collect the macros of the device headers."""
     texts = (path.read_text(encoding="utf-8") for path in INCLUDE.rglob("*") if path.is_file())
     return {name for text in texts for name in _DEFINE.findall(text)}

@@ -21,7 +21,7 @@ _DEFINED = re.compile(r"^KS_INLINE [^(;={]*?\b(\w+)\(", re.M)
 
 
 def is_ours(name: str) -> bool:
-    """True for a name of the lab or of the judge."""
+    """Tell whether a name belongs to the lab or to the judge."""
     return name.startswith(("ks_", "KS_")) and len(name) > 3
 
 
@@ -31,15 +31,15 @@ _APART = (  # folders that no other header includes
 
 
 @cache
-def further_names(place: str) -> Mapping[str, Path]:
-    """The further names of our headers that are looked for "first" or "last", each with the file that is read."""
-    named = tomllib.loads((INCLUDE / "names.toml").read_text(encoding="utf-8"))[place]
-    return {name: INCLUDE / file for file, names in named.items() for name in names.split()}
+def further_names(order: str) -> Mapping[str, Path]:
+    """Map further names of our headers to the file that is read; those that are looked for "first" or "last"."""
+    names_by_file = tomllib.loads((INCLUDE / "names.toml").read_text(encoding="utf-8"))[order]
+    return {name: INCLUDE / file for file, names in names_by_file.items() for name in names.split()}
 
 
 def is_header(name: str) -> bool:
-    """True for the name of one of our headers."""
-    is_named = any(name in further_names(place) for place in ("first", "last"))
+    """Tell whether this is the name of one of our headers."""
+    is_named = any(name in further_names(order) for order in ("first", "last"))
     return is_named or any((folder / name).is_file() for folder in (INCLUDE, LAST))
 
 
@@ -61,17 +61,17 @@ def words_of(header: str) -> frozenset[str]:
 
 @cache
 def device_functions() -> frozenset[str]:
-    """The functions that every file has without a declaration of its own."""
+    """Collect the functions that every file has without a declaration of its own."""
     texts = [path.read_text(encoding="utf-8") for path in sorted((INCLUDE / "hip").glob("*.h"))]
     listed = re.findall(r"::(\w+)[,;]", (INCLUDE / "cmath").read_text(encoding="utf-8"))
     return frozenset({*listed, *(name for text in texts for name in _DEFINED.findall(text))})
 
 
 def words_of_included(source: str) -> frozenset[str]:
-    """The words of the headers that a source may include; of all of them where a name is no literal one."""
+    """Collect the words of the headers that a source may include; of all of them where a name is no literal one."""
     included = [row[2] for row in rows(scan(source)) if is_directive(row) and len(row) > 2 and "inc" in row[1].text]
     if any(token.kind != "header" for token in included):
         return header_words(_APART)
-    named = {name for name in _APART for token in included if name in token.text}
-    brought = {"cub": "hipcub", "rocprim": "hipcub", "torch": "c10", "THC": "ATen"}
-    return header_words(tuple(sorted(named | {brought[name] for name in named if name in brought})))
+    folders = {name for name in _APART for token in included if name in token.text}
+    further_folders = {"cub": "hipcub", "rocprim": "hipcub", "torch": "c10", "THC": "ATen"}
+    return header_words(tuple(sorted(folders | {further_folders[name] for name in folders if name in further_folders})))

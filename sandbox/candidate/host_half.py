@@ -58,20 +58,20 @@ _HOST_MARKS = frozenset({"__host__", "C10_HOST"})
 
 
 def without_host_half(text: str) -> str:
-    """The text with empty lines in place of host code; the text itself where it has none, or is not understood."""
+    """Put empty lines in place of host code; the text itself where it has none, or is not understood."""
     if not _HINT.search(text):
         return text
     text = _with_one_head(text)
     tokens = scan(text)
-    kept, defined = list[Token](), list[Sequence[Token]]()
+    code, defined = list[Token](), list[Sequence[Token]]()
     all_rows = balanced_rows(rows(tokens))
     for row in all_rows.read:
         if is_directive(row):
             defined += [row] if len(row) > 2 and row[1].text == "define" else []
         else:
-            kept += row
+            code += row
     marks, macros = _marks(defined), {row[2].text for row in defined if len(row) > 3 and row[3].text == "("}
-    declarations = declarations_of(kept, macros)
+    declarations = declarations_of(code, macros)
     if declarations is None:
         return text
     library = _LIBRARY - {name for d in declarations for name in (d.type_name, "" if d.is_function else d.name)}
@@ -85,19 +85,19 @@ def without_host_half(text: str) -> str:
     has_host_half = bool(host)
     host += instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
     if has_host_half:
-        gone = {id(d) for d in host}
+        host_ids = {id(d) for d in host}
         unread = [t for row in all_rows.unread if not is_directive(row) for t in row if t.kind == "name"]
-        host += unreached(text, [d for d in declarations if id(d) not in gone], defined, marks, unread)
+        host += unreached(text, [d for d in declarations if id(d) not in host_ids], defined, marks, unread)
     left_out = {id(d) for d in host}
     spans = [(d.tokens[0].start, d.tokens[-1].end, "") for d in host]
     for declared in declarations:
         if id(declared) not in left_out and not declared.is_function and "{" in (t.text for t in declared.tokens):
             spans += host_members(declared.tokens, all_marks, has_host_half, is_hosts)
-    pieces, at = list[str](), 0
+    pieces, position = list[str](), 0
     for start, end, instead in sorted(spans):
-        pieces += [text[at:start], instead, _blank(text[start:end])]
-        at = end
-    return "".join([*pieces, text[at:]])
+        pieces += [text[position:start], instead, _blank(text[start:end])]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _with_one_head(text: str) -> str:
@@ -111,17 +111,17 @@ def _blank(text: str) -> str:
     """Lines without words; conditions, macros and headers stay, which belong to what follows as well."""
     if "#" not in text:
         return "\n" * text.count("\n")
-    kept = set[int]()
+    directive_lines = set[int]()
     for row in rows(scan(text)):
         if is_directive(row) and [t.text for t in row[1:2]] != ["pragma"]:
             first = text.count("\n", 0, row[0].start)
             last = next(token for token in reversed(row) if token.kind != "end")
-            kept.update(range(first, text.count("\n", 0, last.end) + 1))
-    return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n")))
+            directive_lines.update(range(first, text.count("\n", 0, last.end) + 1))
+    return "\n".join(line if number in directive_lines else "" for number, line in enumerate(text.split("\n")))
 
 
 def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
-    """The keywords of device code, and this file's macros that stand for them."""
+    """Collect the keywords of device code, and this file's macros that stand for them."""
     return _named(defined, _MARKS)
 
 
@@ -139,7 +139,7 @@ def _named(defined: Sequence[Sequence[Token]], keywords: Collection[str]) -> fro
 
 
 def _interface(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
-    """This file's macros that stand for calls and values of the runtime's interface."""
+    """Collect this file's macros that stand for calls and values of the runtime's interface."""
     asking = {row[2].text for row in defined if len(row) > 3 and _asks_runtime(row[3:])}
     return _named(defined, asking)
 
@@ -151,7 +151,6 @@ def _host(
     is_hosts: Callable[[Sequence[Token]], bool],
 ) -> list[Declaration]:
     unmarked = [d for d in declarations if not _is_marked(d, marks.device)]
-    said = {id(d) for d in unmarked if d.is_function and not marks.host.isdisjoint(t.text for t in d.tokens[: d.head])}
     host = {
         id(d): d
         for d in unmarked
@@ -160,7 +159,7 @@ def _host(
             d.is_function
             and (
                 d.name == "main"
-                or id(d) in said
+                or not marks.host.isdisjoint(t.text for t in d.tokens[: d.head])
                 or _asks_runtime(d.tokens)
                 or _names_containers(d.tokens)
                 or not interface.isdisjoint(t.text for t in d.tokens)
@@ -183,34 +182,34 @@ def _host(
             open_.setdefault(declared.type_name or declared.name, []).append(declared)
         elif declared.variable_name:
             open_.setdefault(declared.variable_name, []).append(declared)
-    undecided = {id(d) for found in open_.values() for d in found}
+    undecided = {id(d) for namesakes in open_.values() for d in namesakes}
     fresh = [d for d in declarations if id(d) not in host and id(d) not in undecided]
     while fresh:
-        tokens = _kept(fresh.pop(), marks, is_hosts)
+        tokens = _device_tokens(fresh.pop(), marks, is_hosts)
         for token, after in zip(tokens, [*(t.text for t in tokens[1:]), ""], strict=True):
-            found = open_.pop(token.text, [])
-            if after not in ("(", "<") and (rest := [d for d in found if _is_hosts_form(d)]):
-                open_[token.text] = rest  # a variable's name
-            fresh += [d for d in found if not _is_hosts_form(d)]
-    host |= {id(d): d for found in open_.values() for d in found if not d.is_constant}
+            namesakes = open_.pop(token.text, [])
+            if after not in ("(", "<") and (host_forms := [d for d in namesakes if _is_hosts_form(d)]):
+                open_[token.text] = host_forms  # a variable's name
+            fresh += [d for d in namesakes if not _is_hosts_form(d)]
+    host |= {id(d): d for namesakes in open_.values() for d in namesakes if not d.is_constant}
     return [*host.values(), *_dependents(unmarked, host)]
 
 
-def _kept(declared: Declaration, marks: Marks, is_hosts: Callable[[Sequence[Token]], bool]) -> Sequence[Token]:
-    """The tokens of a declaration without the host's members of a class and the friends that it only names."""
+def _device_tokens(declared: Declaration, marks: Marks, is_hosts: Callable[[Sequence[Token]], bool]) -> Sequence[Token]:
+    """List the tokens of a declaration without the host's members of a class and the friends that it only names."""
     if declared.is_function or "{" not in (t.text for t in declared.tokens):
         return declared.tokens
     spans = list(host_members(declared.tokens, marks, True, is_hosts))
-    kept, is_friend = list[Token](), False
+    device_tokens, is_friend = list[Token](), False
     for token in declared.tokens:
         is_friend = (is_friend or token.text == "friend") and token.text not in (";", "{")
         if not is_friend and not any(start <= token.start < end for start, end, _ in spans):
-            kept.append(token)
-    return kept
+            device_tokens.append(token)
+    return device_tokens
 
 
 def _is_hosts_form(declared: Declaration) -> bool:
-    """True for a function without a mark. Where device code calls one it stays, to be refused by its name."""
+    """Tell whether a function has no mark. Where device code calls one it stays, to be refused by its name."""
     return declared.is_function and not declared.is_constant
 
 
@@ -219,13 +218,13 @@ def _is_operator(declared: Declaration) -> bool:
 
 
 def _renames_library(tokens: Sequence[Token]) -> bool:
-    """True for another name of a host library's type."""
+    """Tell whether this is another name of a host library's type."""
     words = [token.text for token in tokens]
     return words[0] in ("using", "typedef") and any(map(_HANDLE.fullmatch, words))
 
 
 def _takes_from_framework(tokens: Sequence[Token]) -> bool:
-    """True for `using at::Tensor;`: the framework's names but for its numbers are the host's."""
+    """Tell whether this is such as `using at::Tensor;`: the framework's names but for its numbers are the host's."""
     words = [token.text for token in tokens]
     is_one = words[0] == "using" and words[2:3] == ["::"] and words[1] in _FRAMEWORK
     return is_one and not any(map(_NUMBER.fullmatch, words[3:4]))
@@ -233,19 +232,19 @@ def _takes_from_framework(tokens: Sequence[Token]) -> bool:
 
 def _dependents(unmarked: Sequence[Declaration], host: Mapping[int, Declaration]) -> list[Declaration]:
     """Types and variables made of the host's types, which have gone."""
-    gone = {d.type_name for d in host.values()} - {""}
-    found = list[Declaration]()
+    host_names = {d.type_name for d in host.values()} - {""}
+    dependents = list[Declaration]()
     for declared in unmarked:
-        if id(declared) in host or declared.is_function or not gone & {t.text for t in declared.tokens}:
+        if id(declared) in host or declared.is_function or not host_names & {t.text for t in declared.tokens}:
             continue
-        if declared.type_name not in gone:
-            found.append(declared)
-            gone |= {declared.type_name, _constant_name(declared.tokens)} - {""}
-    return found
+        if declared.type_name not in host_names:
+            dependents.append(declared)
+            host_names |= {declared.type_name, _constant_name(declared.tokens)} - {""}
+    return dependents
 
 
 def _constant_name(tokens: Sequence[Token]) -> str:
-    """The name of a constant that its declaration gives a value; "" for all else."""
+    """Return the name of a constant that its declaration gives a value; "" for all else."""
     words = [t.text for t in tokens]
     end = words.index("=") if "=" in words else 0
     is_constant = "constexpr" in words[:end] or "const" in words[:end]
@@ -274,11 +273,13 @@ def _asks_runtime(tokens: Sequence[Token]) -> bool:
 
 
 def _names_containers(tokens: Sequence[Token]) -> bool:
-    """True for what no device code can have, such as `std::string`; the word alone may be anything."""
+    """Tell whether this names what no device code can have, such as `std::string`; the word alone may be anything."""
     words = [token.text for token in tokens]
-    return any(words[at : at + 2] == ["std", "::"] and word in _CONTAINERS for at, word in enumerate(words[2:]))
+    return any(
+        words[index : index + 2] == ["std", "::"] and word in _CONTAINERS for index, word in enumerate(words[2:])
+    )
 
 
 def _uses(library: Collection[str], tokens: Sequence[Token]) -> bool:
-    """True for a name of the host's library; `library` is without those that the file gives to types of its own."""
+    """Tell whether this names the host's library; `library` is without the names of the file's own types."""
     return any(t.kind == "name" and t.text in library for t in tokens)

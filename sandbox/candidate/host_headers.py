@@ -42,7 +42,7 @@ _END, _PART = "+++*/", re.compile(r"^//\+\+\+ part ", re.M)
 
 
 def with_device_headers(text: str, *, has_host_half: bool = False) -> str:
-    """The text with HIP's header first, as its compilers read it, and without the headers of host libraries.
+    """Put HIP's header first, as its compilers read it, and leave the headers of host libraries out.
 
     With a host half, headers that are not here go as well.
 
@@ -60,7 +60,7 @@ def with_device_headers(text: str, *, has_host_half: bool = False) -> str:
 
 
 def headers_not_here(text: str) -> tuple[str, ...]:
-    """The headers that were left out since they are not here, as the file spells them."""
+    """List the headers that were left out since they are not here, as the file spells them."""
     return tuple(_LEFT_OUT.findall(text))
 
 
@@ -76,20 +76,20 @@ def _replaced(match: re.Match[str], has_host_half: bool) -> str:
 
 
 def _with_number_headers(text: str) -> str:
-    """The text with includes for declarations outside of all braces; within them they declare other types."""
+    """Include headers for declarations outside of all braces; within braces they declare other types."""
     braces = [token for token in scan(text) if token.kind == "mark" and token.text in ("{", "}")]
     depths = [0, *accumulate(1 if token.text == "{" else -1 for token in braces)]
-    places = [token.start for token in braces]
+    starts = [token.start for token in braces]
 
     def header(match: re.Match[str]) -> str:
         kind = "bf16" if match["kind"] == "bfloat16" else match["kind"]
-        return match[0] if depths[bisect_left(places, match.start())] else f"#include <cuda_{kind}.h>"
+        return match[0] if depths[bisect_left(starts, match.start())] else f"#include <cuda_{kind}.h>"
 
     return _FORWARD.sub(header, text)
 
 
 def is_host_library(name: str) -> bool:
-    """True for a header that declares nothing that device code uses."""
+    """Tell whether a header declares nothing that device code uses."""
     return _LIBRARIES.fullmatch(name) is not None
 
 

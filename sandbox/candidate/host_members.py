@@ -37,26 +37,26 @@ def host_members(
     closing = _partners(tokens)
     opened = next((i for i, t in enumerate(tokens) if t.text == "{" and t.kind == "mark"), len(tokens))
     names = {t.text for t in tokens[:opened]}  # of the class, with words that no function has
-    start = at = opened + 1
+    start = index = opened + 1
     end = closing.get(opened, len(tokens))
-    while at < end:
-        text = tokens[at].text if tokens[at].kind == "mark" else ""
-        if text == ":" and tokens[at - 1].text in _ACCESS:
-            start = at + 1
+    while index < end:
+        text = tokens[index].text if tokens[index].kind == "mark" else ""
+        if text == ":" and tokens[index - 1].text in _ACCESS:
+            start = index + 1
         if text == ";":
-            if is_mixed and _is_hosts_friend({t.text for t in tokens[start:at]}, marks):
-                yield tokens[start].start, tokens[at].end, ""
-            start = at + 1
+            if is_mixed and _is_hosts_friend({t.text for t in tokens[start:index]}, marks):
+                yield tokens[start].start, tokens[index].end, ""
+            start = index + 1
         elif text == "{":
-            head, body = tokens[start:at], tokens[at : closing[at] + 1]
+            head, body = tokens[start:index], tokens[index : closing[index] + 1]
             words = [t.text for t in head]
-            following = tokens[closing[at] + 1].text if closing[at] + 1 < end else ""
-            if not _CLASSES.isdisjoint(_outside(words)) and "(" not in words:
-                yield from host_members(tokens[start : closing[at] + 1], marks, is_mixed, is_hosts)
+            following = tokens[closing[index] + 1].text if closing[index] + 1 < end else ""
+            if not _CLASSES.isdisjoint(_outside_templates(words)) and "(" not in words:
+                yield from host_members(tokens[start : closing[index] + 1], marks, is_mixed, is_hosts)
             elif _is_function(words) and following not in ("{", ","):
-                yield from _left_out(head, body, marks, is_mixed, is_hosts, _called(words) in names)
-                start = closing[at] + 1
-        at = closing.get(at, at) + 1
+                yield from _left_out(head, body, marks, is_mixed, is_hosts, _function_name(words) in names)
+                start = closing[index] + 1
+        index = closing.get(index, index) + 1
 
 
 def _left_out(
@@ -86,7 +86,7 @@ def _left_out(
 
 
 def _is_hosts_friend(words: set[str], marks: Marks) -> bool:
-    """True for an operator without a mark that the class only names: it is the host's, wherever it is defined."""
+    """Tell whether the class only names an operator without a mark: it is the host's, wherever it is defined."""
     return {"friend", "operator"} <= words and marks.device.isdisjoint(words) and _BOTH.isdisjoint(words)
 
 
@@ -96,25 +96,25 @@ def _is_function(words: Sequence[str]) -> bool:
     return "=" not in words[: words.index("(")] or "operator" in words
 
 
-def _called(words: Sequence[str]) -> str:
+def _function_name(words: Sequence[str]) -> str:
     return words[words.index("(") - 1] if words.index("(") else ""
 
 
-def _outside(words: Sequence[str]) -> list[str]:
-    """The words outside of template parameters."""
-    depth, kept = 0, list[str]()
+def _outside_templates(words: Sequence[str]) -> list[str]:
+    """List the words outside of template parameters."""
+    depth, outside = 0, list[str]()
     for word in words:
         depth += {"<": 1, ">": -1, ">>": -2}.get(word, 0)
         if depth <= 0:
-            kept.append(word)
-    return kept
+            outside.append(word)
+    return outside
 
 
 def _partners(tokens: Sequence[Token]) -> dict[int, int]:
-    found, opened = dict[int, int](), list[int]()
+    closing, opened = dict[int, int](), list[int]()
     for index, token in enumerate(tokens):
         if token.kind == "mark" and token.text in _OPEN:
             opened.append(index)
         elif token.kind == "mark" and token.text in _OPEN.values() and opened:
-            found[opened.pop()] = index
-    return found
+            closing[opened.pop()] = index
+    return closing

@@ -83,12 +83,12 @@ __global__ void ks_value(ks_bytes<sizeof(*ks_variable), alignof(decltype(*ks_var
 
 
 def is_kernel_name(text: str) -> bool:
-    """True for a function's name: qualified, with template arguments, with the types of its parameters."""
+    """Tell whether this is a function's name: qualified, with template arguments, with the types of its parameters."""
     return len(text) <= MAX_NAME and bool(_NAME.fullmatch(text))
 
 
 def bare(name: str) -> str:
-    """A kernel's name without namespaces, template arguments and parameters."""
+    """Strip namespaces, template arguments and parameters from a kernel's name."""
     for inner in (_PARENTHESES, _ARGUMENTS):
         while (shorter := inner.sub("", name)) != name:
             name = shorter
@@ -96,26 +96,26 @@ def bare(name: str) -> str:
 
 
 def address(name: str) -> str:
-    """The C++ expression for the address of a kernel; the types of its parameters choose one of several functions."""
-    found = _NAME.fullmatch(name)
-    parameters = found["parameters"] if found else None
+    """Write the C++ expression for a kernel's address; the types of its parameters choose one of several functions."""
+    match = _NAME.fullmatch(name)
+    parameters = match["parameters"] if match else None
     if not parameters:
         return f"&{name}"
     return f"static_cast<void (*){parameters.strip()}>(&{name.removesuffix(parameters)})"
 
 
 def names_of_the_judge(text: str) -> tuple[str, ...]:
-    """The names in a kernel's that only the judge may use."""
+    """List the names in a kernel's that only the judge may use."""
     return tuple(part for part in _PART.findall(text) if is_ours(part))
 
 
 def is_plain(name: str) -> bool:
-    """True for a name without qualification and arguments."""
+    """Tell whether a name has no qualification and no arguments."""
     return bool(_PLAIN.fullmatch(name))
 
 
-def named(name: str, tunables: Mapping[str, int]) -> str:
-    """A kernel's name with the values of the tunables in it."""
+def with_tunables(name: str, tunables: Mapping[str, int]) -> str:
+    """Put the values of the tunables into a kernel's name."""
     if is_plain(name):
         return name
 
@@ -125,36 +125,36 @@ def named(name: str, tunables: Mapping[str, int]) -> str:
     return _WORD.sub(value, name)
 
 
-def launched(launches: Iterable[Launch], tunables: Mapping[str, int]) -> tuple[Launch, ...]:
-    """The launches with the values of the tunables in the names of their kernels."""
-    return tuple(replace(each, kernel=named(each.kernel, tunables)) for each in launches)
+def launches_with(launches: Iterable[Launch], tunables: Mapping[str, int]) -> tuple[Launch, ...]:
+    """Put the values of the tunables into the names of the launches' kernels."""
+    return tuple(replace(launch, kernel=with_tunables(launch.kernel, tunables)) for launch in launches)
 
 
 def instantiated(candidate: Candidate, tunables: Mapping[str, int]) -> Candidate:
-    """The candidate whose plan names each kernel as it is with these tunables."""
-    launches = launched(candidate.plan.launches, tunables)
+    """Return the candidate whose plan names each kernel as it is with these tunables."""
+    launches = launches_with(candidate.plan.launches, tunables)
     if launches == candidate.plan.launches:
         return candidate
     return replace(candidate, plan=replace(candidate.plan, launches=launches))
 
 
 def expressions(launches: Iterable[Launch]) -> tuple[str, ...]:
-    """The names that only the compiler can read, each once, in order."""
-    return tuple(dict.fromkeys(each.kernel for each in launches if not is_plain(each.kernel)))
+    """List the names that only the compiler can read, each once, in order."""
+    return tuple(dict.fromkeys(launch.kernel for launch in launches if not is_plain(launch.kernel)))
 
 
 def step_kernels(launches: Iterable[Launch]) -> str:
-    """The kernels of fills and copies as far as these launches need them."""
-    used = {each.kernel.partition("<")[0] for each in launches}
+    """Write the kernels of fills and copies as far as these launches need them."""
+    used = {launch.kernel.partition("<")[0] for launch in launches}
     return "".join(text for name, text in _STEPS.items() if name in used)
 
 
 def appended(launches: Sequence[Launch], source: str, *, is_symbol: bool = False) -> str:
-    """The text behind a candidate's own; empty where its plan needs none.
+    """Write the text behind a candidate's own; empty where its plan needs none.
 
     With `is_symbol` the listing shows each name's symbol; without, the function is instantiated and no more.
     """
-    lines = {each.kernel: each.line for each in reversed(launches)}
+    lines = {launch.kernel: launch.line for launch in reversed(launches)}
     parts = list[str]()
     if steps := step_kernels(launches):
         parts.append(f'#line 1 "steps"\n{steps}')
@@ -167,21 +167,21 @@ def appended(launches: Sequence[Launch], source: str, *, is_symbol: bool = False
 
 
 def read_symbols(listing: str, launches: Sequence[Launch]) -> tuple[str, dict[str, str]]:
-    """The listing without the constants that `appended` put there, and the symbol of each name."""
-    names, found = expressions(launches), dict[str, str]()
+    """Take the constants that `appended` put there out of a listing; return it and the symbol of each name."""
+    names, symbols = expressions(launches), dict[str, str]()
     if not names:
-        return listing, found
+        return listing, symbols
 
     def without(match: re.Match[str]) -> str:
         if match["number"] and int(match["number"]) < len(names):
-            found[names[int(match["number"])]] = match["symbol"]
+            symbols[names[int(match["number"])]] = match["symbol"]
         return ""
 
-    return _SYMBOL.sub(without, listing), found
+    return _SYMBOL.sub(without, listing), symbols
 
 
 def macros(source: str, tunables: Mapping[str, int]) -> dict[str, int]:
-    """The tunables that are macros: all but those whose name the code declares as its own.
+    """Select the tunables that are macros: all but those whose name the code declares as its own.
 
     `template <int BLOCK>` could not be compiled with BLOCK as a macro; such a tunable is a name of the plan alone, and
     reaches the code by the kernel's name and arguments. Where a directive asks for the name, it is a macro.
@@ -193,16 +193,18 @@ def macros(source: str, tunables: Mapping[str, int]) -> dict[str, int]:
 @lru_cache(maxsize=8)  # a source is compiled for each choice of its tunables
 def _declared(source: str, names: frozenset[str]) -> frozenset[str]:
     """Those of the names that the code declares and no directive asks for."""
-    declared, asked, before = set[str](), set[str](), ""
+    declared, directive_names, before = set[str](), set[str](), ""
     for row in rows(scan(source)):
         if is_directive(row):
-            asked |= set() if [t.text for t in row[1:2]] == ["pragma"] else {t.text for t in row if t.text in names}
+            directive_names |= (
+                set() if [t.text for t in row[1:2]] == ["pragma"] else {t.text for t in row if t.text in names}
+            )
             continue
         for token in row:
             if token.kind == "name" and token.text in names and before:
                 declared.add(token.text)
             before = token.text if token.kind == "name" and token.text not in _BEFORE_VALUES else ""
-    return frozenset(declared - asked)
+    return frozenset(declared - directive_names)
 
 
 _BEFORE_VALUES = frozenset(

@@ -16,21 +16,21 @@ def instantiations(
     A plan names the instantiation that it launches; the others would only be compiled.
     """
     left_out = {id(d) for d in host}
-    kept = {d.name for d in declarations if d.is_function and id(d) not in left_out}
-    gone = {d.name for d in host if d.is_function} - kept
+    remaining_functions = {d.name for d in declarations if d.is_function and id(d) not in left_out}
+    host_functions = {d.name for d in host if d.is_function} - remaining_functions
 
     def is_macro(tokens: Sequence[Token]) -> bool:
         tokens = _behind_extern(tokens)
         body = macros.get(tokens[0].text, ()) if [t.text for t in tokens[1:2]] == ["("] else ()
-        made = _with_macros(body, tokens, macros)
-        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(made, macros)
+        expansion = _with_macros(body, tokens, macros)
+        return not host_functions.isdisjoint(t.text for t in body) or is_only_instantiations(expansion, macros)
 
-    others = (d for d in declarations if id(d) not in left_out and not d.is_function)
-    return [d for d in others if _is_instantiation(d.tokens) or is_macro(d.tokens)]
+    remaining = (d for d in declarations if id(d) not in left_out and not d.is_function)
+    return [d for d in remaining if _is_instantiation(d.tokens) or is_macro(d.tokens)]
 
 
 def is_only_instantiations(tokens: Sequence[Token], macros: Mapping[str, Sequence[Token]], depth: int = 4) -> bool:
-    """True for a macro's text that holds explicit instantiations, or uses of macros that do, and nothing else."""
+    """Tell whether a macro's text holds explicit instantiations, or uses of macros that do, and nothing else."""
     pieces, piece = list[Sequence[Token]](), list[Token]()
     for token in tokens:
         if token.text == ";":
@@ -50,18 +50,18 @@ def is_only_instantiations(tokens: Sequence[Token], macros: Mapping[str, Sequenc
 
 
 def _behind_parameters(body: Sequence[Token]) -> Sequence[Token]:
-    """The text of a macro with parameters."""
+    """Return the text of a macro with parameters."""
     texts = [t.text for t in body]
     return body[texts.index(")") + 1 :] if texts[:1] == ["("] and ")" in texts else ()
 
 
 def _with_macros(body: Sequence[Token], use: Sequence[Token], macros: Mapping[str, Sequence[Token]]) -> Sequence[Token]:
-    """The text of a macro with parameters, those that are given another macro replaced by its name."""
-    given, text = [t for t in use[2:-1] if t.text != ","], _behind_parameters(body)
+    """Return the text of a macro with parameters, those that are given another macro replaced by its name."""
+    arguments, text = [t for t in use[2:-1] if t.text != ","], _behind_parameters(body)
     names = [t.text for t in body[1 : len(body) - len(text) - 1] if t.text != ","]
-    if len(given) != len(names):
+    if len(arguments) != len(names):
         return text
-    chosen = {name: token for name, token in zip(names, given, strict=True) if token.text in macros}
+    chosen = {name: token for name, token in zip(names, arguments, strict=True) if token.text in macros}
     return [chosen.get(t.text, t) for t in text]
 
 

@@ -37,13 +37,13 @@ class KernelMetadata:
 
 
 def most_workgroups(entry: Mapping[str, Any]) -> tuple[int, int, int]:
-    """The most workgroups by axis that an entry of AMD's metadata promises the compiler; 0 where it promises none."""
+    """Read the most workgroups by axis that AMD's metadata promises the compiler; 0 where it promises none."""
     x, y, z = (int(entry.get(f".max_num_workgroups_{axis}", 0)) for axis in "xyz")
     return x, y, z
 
 
 def source_name_of(symbol: str) -> str:
-    """The plain name of a mangled function: `_Z3addPf` and `_ZN1n3addEPf` are both `add`."""
+    """Read the plain name of a mangled function: `_Z3addPf` and `_ZN1n3addEPf` are both `add`."""
     text = symbol.removeprefix("_Z")
     if text == symbol:
         return symbol

@@ -30,9 +30,9 @@ def read_kernel(file: Path) -> tuple[str, Path, str]:
     from sandbox.candidate.language import SUFFIXES, language_of
 
     path, name = _split(file)
-    source, wanted = read_source(path), SUFFIXES.get(path.suffix)
-    if wanted and language_of(source) != wanted:
-        raise UsageError(f"{path} has no launch plan: begin it with {_FORMS[wanted]}")
+    source, language = read_source(path), SUFFIXES.get(path.suffix)
+    if language and language_of(source) != language:
+        raise UsageError(f"{path} has no launch plan: begin it with {_FORMS[language]}")
     if name:
         _check_name(source, path, name)
     return source, path, name
@@ -42,8 +42,8 @@ def _split(file: Path) -> tuple[Path, str]:
     """`kernel.py:NAME` as a path and a name; a file whose own name has a colon is itself."""
     if file.exists() or ":" not in file.name:
         return file, ""
-    place, _, name = str(file).rpartition(":")
-    return Path(place), name
+    path, _, name = str(file).rpartition(":")
+    return Path(path), name
 
 
 def _check_name(source: str, path: Path, name: str) -> None:

@@ -27,19 +27,19 @@ _ASIDE = re.compile(r"(?:\s++|//[^\n]*+|;[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 
 
 def language_of(source: str) -> Language:
-    """The language of a file's text; HIP where nothing says otherwise."""
+    """Tell the language of a file by its text; HIP where nothing says otherwise."""
     text = source.removeprefix("\ufeff")
     if _PYTHON.match(text):
         return "triton"
     if not text.lstrip().startswith(OPEN):
         return "hip"
-    rest = text.partition(CLOSE)[2]
-    aside = _ASIDE.match(rest)
+    code = text.partition(CLOSE)[2]
+    aside = _ASIDE.match(code)
     first = aside.end() if aside else 0
-    return "assembly" if re.match(r"\.[a-z_]", rest[first : first + 2]) else "hip"
+    return "assembly" if re.match(r"\.[a-z_]", code[first : first + 2]) else "hip"
 
 
 def plan_start(source: str) -> int:
-    """The place where a file's plan begins, or would have to: behind spaces, and what opens a docstring in Python."""
+    """Find the offset at which a plan begins, or would have to: behind spaces and what opens a docstring in Python."""
     docstring = _PYTHON.match(source)
     return docstring.end() if docstring else len(source) - len(source.lstrip())

@@ -51,7 +51,7 @@ _DERIVED = {  # what a kernel of Triton's has no need to be told, and why
 
 
 def waits_for_grid(source: str) -> bool:
-    """True where the text has a barrier of cooperative groups' grid."""
+    """Tell whether the text has a barrier of cooperative groups' grid."""
     names = {name for pair in _GRID.findall(source) for name in pair if name} | {"this_grid"}
     return any(name in names for pair in _BARRIER.findall(source) for name in pair if name)
 
@@ -82,18 +82,21 @@ class LaunchReader:
                 f"launch {index + 1} has a body; put {shown(odd[0])} into its tables", self._line(odd[0], index)
             )
         outer = self._loops_of(table, index)
-        for each in body:
-            yield from self._steps(each, index, (*outer, *self._loops_of(each, index)), self._keys - {"body"})
+        for inner_table in body:
+            yield from self._steps(
+                inner_table, index, (*outer, *self._loops_of(inner_table, index)), self._keys - {"body"}
+            )
 
     def _steps(
-        self, table: Mapping[str, Any], index: int, loops: tuple[Loop, ...], known: frozenset[str]
+        self, table: Mapping[str, Any], index: int, loops: tuple[Loop, ...], allowed_keys: frozenset[str]
     ) -> Iterator[Launch]:
         for key in table:
-            if key not in known:
+            if key not in allowed_keys:
                 if self._language == "triton" and key in _DERIVED:
                     raise PlanError(f"launch {index + 1}: leave {key} out; {_DERIVED[key]}", self._line(key, index))
                 raise PlanError(
-                    f"launch {index + 1} has the unknown key {shown(key)}; it may have {', '.join(sorted(known))}",
+                    f"launch {index + 1} has the unknown key {shown(key)}; "
+                    f"it may have {', '.join(sorted(allowed_keys))}",
                     self._line(key, index),
                 )
         when = self.expression("launch", "when", table.get("when", 1), index) if "when" in table else ""
@@ -118,7 +121,7 @@ class LaunchReader:
             self._extent("grid", table["grid"], index),
             block_of(meta) if meta else self._extent("block", table["block"], index),
             self.expression("launch", "lds", table.get("lds", 0), index),
-            tuple(self._argument(each, index) for each in args),
+            tuple(self._argument(argument, index) for argument in args),
             self._line("", index),
             loops,
             when,
@@ -136,10 +139,10 @@ class LaunchReader:
         return read_meta(table, f"launch {index + 1}", self._line("constants", index))
 
     def _cooperative(self, table: Mapping[str, Any], index: int) -> bool:
-        said = table.get("cooperative", self._waits_for_grid)
-        if not isinstance(said, bool):
+        cooperative = table.get("cooperative", self._waits_for_grid)
+        if not isinstance(cooperative, bool):
             raise PlanError(f"launch {index + 1}: cooperative is true or false", self._line("cooperative", index))
-        return said
+        return cooperative
 
     def _step(
         self, step: str, key: str, name: str, value: Any, index: int, loops: tuple[Loop, ...], when: str
@@ -153,14 +156,14 @@ class LaunchReader:
         return Launch(step, ("1",), ("1",), "0", (name, str(value), "0"), self._line(key, index), loops, when, index)
 
     def _symbol(self, name: str, value: Any, index: int, loops: tuple[Loop, ...], when: str) -> Launch:
-        """A variable's new contents: a buffer's where a text names one, else a value, a struct for a list."""
+        """Read a variable's new contents: a buffer's where a text names one, else a value, a struct for a list."""
         if not _VARIABLE.fullmatch(name) or names_of_the_judge(name):
             message = f"launch {index + 1}: symbol names variables of the device, and {shown(name)} cannot be one"
             raise PlanError(message, self._line("symbol", index))
         is_buffer = isinstance(value, str)
-        given = self._argument(value if is_buffer or isinstance(value, (list, dict)) else [value], index)
+        argument = self._argument(value if is_buffer or isinstance(value, (list, dict)) else [value], index)
         kernel, items = (f"{CONTENTS}<&{name}>", "256") if is_buffer else (f"{VALUE}<&{name}>", "1")
-        args = (given, "0:i64") if is_buffer else (given,)  # the bytes follow from the case
+        args = (argument, "0:i64") if is_buffer else (argument,)  # the bytes follow from the case
         return Launch(kernel, ("1",), (items,), "0", args, self._line("symbol", index), loops, when, index)
 
     def _named(self, table: Mapping[str, Any], key: str, index: int) -> Mapping[str, Any]:
@@ -187,11 +190,11 @@ class LaunchReader:
         return " ".join(kernel.split())
 
     def _argument(self, value: Any, index: int, depth: int = MAX_DEPTH) -> Argument:
-        """A text that `arguments.py` reads; a tuple of them for a struct."""
+        """Write a text that `arguments.py` reads; a tuple of them for a struct."""
         if isinstance(value, dict):
             value = list(value.values())
         if isinstance(value, list) and depth:
-            return tuple(self._argument(each, index, depth - 1) for each in value)
+            return tuple(self._argument(field, index, depth - 1) for field in value)
         match value:
             case bool():
                 return f"{int(value)}:bool"
@@ -215,16 +218,16 @@ class LaunchReader:
         return tuple(self.expression("launch", key, item, index) for item in value)
 
     def expression(self, section: str, key: str, value: Any, index: int = 0) -> str:
-        """The text of an integer expression that stands at this place."""
-        place = f"launch {index + 1}: {key}" if section == "launch" else f"{section}: {key}"
+        """Read the text of the integer expression under this key; PlanError where it is none."""
+        label = f"launch {index + 1}: {key}" if section == "launch" else f"{section}: {key}"
         line = self._lines.line(section, key, index)
         if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise PlanError(f"{place} must be an integer or an expression in quotes, not {shown(value)}", line)
+            raise PlanError(f"{label} must be an integer or an expression in quotes, not {shown(value)}", line)
         text = str(value).strip()
         if not text:
-            raise PlanError(f"{place} is an empty expression", line)
+            raise PlanError(f"{label} is an empty expression", line)
         if len(text) > MAX_LENGTH:
-            raise PlanError(f"{place} is an expression of more than {MAX_LENGTH} characters", line)
+            raise PlanError(f"{label} is an expression of more than {MAX_LENGTH} characters", line)
         return text
 
     def _loops_of(self, table: Mapping[str, Any], index: int) -> tuple[Loop, ...]:
@@ -243,9 +246,9 @@ class LaunchReader:
             case ast.Compare(
                 left=ast.Name(id=name),
                 ops=[ast.In()],
-                comparators=[ast.Call(func=ast.Name(id="range"), args=[_, *_] as given, keywords=[])],
-            ) if len(given) <= 3:
-                parts = [ast.unparse(each) for each in given]
+                comparators=[ast.Call(func=ast.Name(id="range"), args=[_, *_] as bounds, keywords=[])],
+            ) if len(bounds) <= 3:
+                parts = [ast.unparse(bound) for bound in bounds]
                 start, stop = ("0", parts[0]) if len(parts) == 1 else parts[:2]
                 self._loops += 1
                 return Loop(name, start, stop, parts[2] if len(parts) == 3 else "1", self._loops)

@@ -31,11 +31,11 @@ def check_limits(plan: ResolvedPlan, target: Target, kernels: Sequence[KernelMet
 
 def check_arguments(plan: ResolvedPlan, kernels: Sequence[KernelMetadata]) -> tuple[Finding, ...]:
     """One `over_limit` finding for every launch whose arguments do not match the kernel's own; empty when all do."""
-    found = []
+    findings = []
     for launch in plan.launches:
         same = [k for k in kernels if launch.kernel in (k.name, k.symbol)]
         if len(same) == 1:
-            found += [Finding("over_limit", m, launch.line, launch.kernel) for m in mismatches(launch, same[0].args)]
+            findings += [Finding("over_limit", m, launch.line, launch.kernel) for m in mismatches(launch, same[0].args)]
             continue
         names = ", ".join(sorted(k.name for k in kernels)) or "none"
         message = (
@@ -45,35 +45,35 @@ def check_arguments(plan: ResolvedPlan, kernels: Sequence[KernelMetadata]) -> tu
             else f"the plan launches {launch.kernel!r}, but the source has no such kernel; it has: {names} "
             "(a template is launched by an instantiation, such as name<float, 256>)"
         )
-        found.append(Finding("compile_error", message, launch.line, launch.kernel))
-    return tuple(found)
+        findings.append(Finding("compile_error", message, launch.line, launch.kernel))
+    return tuple(findings)
 
 
 def find_kernel(name: str, kernels: Iterable[KernelMetadata]) -> KernelMetadata | None:
-    """The kernel of this source name or symbol."""
+    """Find the kernel of this source name or symbol."""
     return next((k for k in kernels if name in (k.name, k.symbol)), None)
 
 
 def _excesses(launch: ResolvedLaunch, target: Target, kernel: KernelMetadata | None) -> list[str]:
-    limits, found = target.limits, []
+    limits, excesses = target.limits, []
     allowed = limits["threads_per_block"]
     if launch.threads > allowed:
-        found.append(
+        excesses.append(
             f"the block of {launch.kernel} is {_times(launch.block)} = {launch.threads} work-items; "
             f"{target.name} allows {allowed}"
         )
     elif kernel and launch.threads > kernel.max_block:
-        found.append(
+        excesses.append(
             f"the block of {launch.kernel} is {_times(launch.block)} = {launch.threads} work-items, but the "
             f"kernel is compiled for at most {kernel.max_block}; raise its __launch_bounds__"
         )
-    found += [
+    excesses += [
         f"the grid of {launch.kernel} is {_times(launch.grid)}; no extent may be larger than {limits['grid']}"
         for extent in (max(launch.grid),)
         if extent > limits["grid"]
     ]
     promised = kernel.max_grid if kernel else (0, 0, 0)
-    found += [
+    excesses += [
         f"the grid of {launch.kernel} is {_times(launch.grid)}, but the kernel is compiled for at most {most} "
         f"workgroups along {axis}; leave amdgpu_max_num_work_groups out"
         for axis, extent, most in zip("xyz", launch.grid, promised, strict=True)
@@ -84,44 +84,46 @@ def _excesses(launch: ResolvedLaunch, target: Target, kernel: KernelMetadata | N
         for axis, count, size in zip("xyz", launch.grid, launch.block, strict=True)
         if count * size >= 1 << 32
     ]
-    if wide and not found:
-        found.append(f"grid times block of {launch.kernel} does not fit into 32 bits ({', '.join(wide)} work-items)")
+    if wide and not excesses:
+        excesses.append(f"grid times block of {launch.kernel} does not fit into 32 bits ({', '.join(wide)} work-items)")
     static = kernel.lds_bytes if kernel else 0
     if static + launch.lds_bytes > limits["lds_bytes"]:
-        found.append(
+        excesses.append(
             f"{launch.kernel} needs {static + launch.lds_bytes} bytes of LDS ({static} static and "
             f"{launch.lds_bytes} dynamic); {target.name} has {limits['lds_bytes']} per block"
         )
-    return found
+    return excesses
 
 
-def mismatches(launch: ResolvedLaunch, wanted_args: Sequence[KernelArgument]) -> list[str]:
-    """A sentence for each argument of a launch that is not what its kernel takes."""
-    if len(launch.args) != len(wanted_args):
+def mismatches(launch: ResolvedLaunch, kernel_args: Sequence[KernelArgument]) -> list[str]:
+    """Write a sentence for each argument of a launch that is not what its kernel takes."""
+    if len(launch.args) != len(kernel_args):
         return [
             f"the plan passes {counted(len(launch.args), 'argument')} to {launch.kernel}, but the kernel takes "
-            f"{len(wanted_args)}"
+            f"{len(kernel_args)}"
         ]
-    found = []
-    for number, (given, wanted) in enumerate(zip(launch.args, wanted_args, strict=True), 1):
-        place = f"argument {number} of {launch.kernel}"
-        if isinstance(given, (BufferArg, NullArg)) and not wanted.buffer:
-            what = f"the buffer {given.name!r}" if isinstance(given, BufferArg) else "a null pointer"
-            found.append(f"{place}: the plan passes {what}, but the kernel takes a value of {wanted.size} bytes")
-        elif isinstance(given, StructArg) and (wanted.buffer or given.size != wanted.size):
-            takes = "a pointer" if wanted.buffer else f"a value of {wanted.size} bytes"
-            found.append(f"{place}: the plan passes a struct of {given.size} bytes, but the kernel takes {takes}")
-        elif isinstance(given, ScalarArg) and wanted.buffer:
-            found.append(
-                f"{place}: the plan passes the {given.dtype} value {given.value}, but the kernel takes a pointer"
+    messages = []
+    for number, (passed, expected) in enumerate(zip(launch.args, kernel_args, strict=True), 1):
+        label = f"argument {number} of {launch.kernel}"
+        if isinstance(passed, (BufferArg, NullArg)) and not expected.buffer:
+            pointer = f"the buffer {passed.name!r}" if isinstance(passed, BufferArg) else "a null pointer"
+            messages.append(
+                f"{label}: the plan passes {pointer}, but the kernel takes a value of {expected.size} bytes"
             )
-        elif isinstance(given, ScalarArg) and DTYPE_BYTES[given.dtype] != wanted.size:
-            hint = "; write NAME:i64 in args" if given.dtype == "i32" and wanted.size == 8 else ""
-            found.append(
-                f"{place}: the plan passes {given.dtype} ({DTYPE_BYTES[given.dtype]} bytes), but the "
-                f"kernel takes a value of {wanted.size} bytes{hint}"
+        elif isinstance(passed, StructArg) and (expected.buffer or passed.size != expected.size):
+            takes = "a pointer" if expected.buffer else f"a value of {expected.size} bytes"
+            messages.append(f"{label}: the plan passes a struct of {passed.size} bytes, but the kernel takes {takes}")
+        elif isinstance(passed, ScalarArg) and expected.buffer:
+            messages.append(
+                f"{label}: the plan passes the {passed.dtype} value {passed.value}, but the kernel takes a pointer"
             )
-    return found
+        elif isinstance(passed, ScalarArg) and DTYPE_BYTES[passed.dtype] != expected.size:
+            hint = "; write NAME:i64 in args" if passed.dtype == "i32" and expected.size == 8 else ""
+            messages.append(
+                f"{label}: the plan passes {passed.dtype} ({DTYPE_BYTES[passed.dtype]} bytes), but the "
+                f"kernel takes a value of {expected.size} bytes{hint}"
+            )
+    return messages
 
 
 def waves_per_simd(kernel: KernelMetadata, threads: int, dynamic_lds_bytes: int, target: Target) -> int:
@@ -153,11 +155,11 @@ def resources_of(
 
     A kernel that no plan launches is rated at the largest block it was compiled for, without dynamic LDS.
     """
-    found = []
+    resources = []
     for kernel in kernels:
         uses = {(x.threads, x.lds_bytes) for p in plans for x in p.launches if x.kernel in (kernel.name, kernel.symbol)}
         waves = min((waves_per_simd(kernel, *use, target) for use in uses or {(kernel.max_block, 0)}), default=0)
-        found.append(
+        resources.append(
             Resources(
                 kernel.name,
                 kernel.vgpr - kernel.agpr,
@@ -169,7 +171,7 @@ def resources_of(
                 kernel.instructions,
             )
         )
-    return tuple(found)
+    return tuple(resources)
 
 
 def _times(extent: tuple[int, int, int]) -> str:

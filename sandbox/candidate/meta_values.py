@@ -50,19 +50,21 @@ class ResolvedMeta:
 def resolve_meta(
     meta: MetaParameters, scope: Scope, args: Sequence[Argument], values: Sequence[object]
 ) -> ResolvedMeta:
-    """The values of one turn; `args` as in the plan, `values` resolved. PlanError where one has none."""
-    given = dict(meta.options)
-    options = tuple((name, evaluate(given.get(name, str(value)), scope.names)) for name, value in OPTIONS.items())
+    """Compute the values of one turn; `args` as in the plan, `values` resolved. PlanError where one has none."""
+    option_texts = dict(meta.options)
+    options = tuple(
+        (name, evaluate(option_texts.get(name, str(value)), scope.names)) for name, value in OPTIONS.items()
+    )
     for name, value in options:
         if not 0 <= value <= 1024 or (name == "num_warps" and value.bit_count() != 1):
-            wanted = "a power of two" if name == "num_warps" else "a small whole number"
-            raise PlanError(f"{name} is {value}; it must be {wanted}")
+            expected = "a power of two" if name == "num_warps" else "a small whole number"
+            raise PlanError(f"{name} is {value}; it must be {expected}")
     constants = tuple((name, _value(name, text, scope)) for name, text in meta.constants)
-    whole = {i for i, value in enumerate(values) if isinstance(value, ScalarArg) and value.dtype not in REAL_TYPES}
-    named = {i for i in whole if ALL in meta.specialised or args[i] in meta.specialised}
-    if unknown := set(meta.specialised) - {ALL} - {args[i] for i in named}:
+    integers = {i for i, value in enumerate(values) if isinstance(value, ScalarArg) and value.dtype not in REAL_TYPES}
+    specialised = {i for i in integers if ALL in meta.specialised or args[i] in meta.specialised}
+    if unknown := set(meta.specialised) - {ALL} - {args[i] for i in specialised}:
         raise PlanError(f"specialise names {min(unknown)!r}, which stands in args for no whole number")
-    return ResolvedMeta(constants, options, tuple(sorted(named)))
+    return ResolvedMeta(constants, options, tuple(sorted(specialised)))
 
 
 def words_of_meta(meta: MetaParameters) -> Iterator[tuple[str, str]]:
@@ -75,10 +77,10 @@ def words_of_meta(meta: MetaParameters) -> Iterator[tuple[str, str]]:
 
 
 def _value(name: str, text: str, scope: Scope) -> ConstantValue:
-    if found := _TYPE.fullmatch(text):
-        return TypeValue(found[1])
-    if found := _TEXT.fullmatch(text):
-        return found[1]
+    if match := _TYPE.fullmatch(text):
+        return TypeValue(match[1])
+    if match := _TEXT.fullmatch(text):
+        return match[1]
     if text in _WORDS:
         return _WORDS[text]
     value = scope.resolve(text)
@@ -89,12 +91,12 @@ def _value(name: str, text: str, scope: Scope) -> ConstantValue:
 
 
 def _is_truth(node: ast.expr) -> bool:
-    """True for an expression whose value is true or false."""
+    """Tell whether an expression's value is true or false."""
     match node:
         case ast.Compare() | ast.UnaryOp(op=ast.Not()):
             return True
         case ast.BoolOp(values=values):
-            return all(_is_truth(each) for each in values)
+            return all(_is_truth(operand) for operand in values)
         case ast.IfExp(body=body, orelse=other):
             return _is_truth(body) and _is_truth(other)
     return False

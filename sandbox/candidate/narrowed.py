@@ -23,27 +23,27 @@ def narrowed(prepared: Prepared) -> Iterator[tuple[dict[str, int], str]]:
         for value in values:
             choice = {**prepared.tunables, name: value}
             cases = (*task.tests, *task.benchmarks)
-            failing = [text for text in plan.constraints.values() if not all(_met(text, choice, c) for c in cases)]
+            failing = [text for text in plan.constraints.values() if not all(_is_met(text, choice, c) for c in cases)]
             conditions = [condition_of(text, choice, frozenset(task.tests[0].dims)) for text in failing]
-            served = any(all(_met(text, choice, case) for text in failing) for case in task.benchmarks)
+            served = any(all(_is_met(text, choice, case) for text in failing) for case in task.benchmarks)
             if failing and served and all(conditions):
-                made = _written(prepared.source, choice, " and ".join(c for c in conditions if c))
-                if made is not None:
-                    yield choice, made
+                arm_text = _narrowed_text(prepared.source, choice, " and ".join(c for c in conditions if c))
+                if arm_text is not None:
+                    yield choice, arm_text
 
 
 def condition_of(text: str, values: Mapping[str, int], dims: frozenset[str]) -> str | None:
-    """A constraint as a condition on dims: `ROWS * cols <= 4096` at 8 rows is `cols <= 512`; None where it is none."""
+    """Turn a constraint into one on dims: `ROWS * cols <= 4096` at 8 rows is `cols <= 512`; None where it is none."""
     match ast.parse(text, mode="eval").body:
         case ast.Compare(
             left=ast.BinOp(left=inner, op=ast.Mod(), right=by), ops=[ast.Eq()], comparators=[ast.Constant(value=0)]
         ):
             return _multiple(_sum(inner, values, dims), _sum(by, values, dims))
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            one, other = _sum(left, values, dims), _sum(right, values, dims)
-            if one is None or other is None:
+            left_sum, right_sum = _sum(left, values, dims), _sum(right, values, dims)
+            if left_sum is None or right_sum is None:
                 return None
-            return _bound({p: one.get(p, 0) - other.get(p, 0) for p in {*one, *other}}, op)
+            return _bound({p: left_sum.get(p, 0) - right_sum.get(p, 0) for p in {*left_sum, *right_sum}}, op)
     return None
 
 
@@ -78,38 +78,38 @@ def _sum(node: ast.expr, values: Mapping[str, int], dims: frozenset[str]) -> Sum
         case ast.Name(id=name):
             return {(name,): 1}
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
-            one, other = _sum(left, values, dims), _sum(right, values, dims)
-            if one is None or other is None:
+            left_sum, right_sum = _sum(left, values, dims), _sum(right, values, dims)
+            if left_sum is None or right_sum is None:
                 return None
             if isinstance(op, ast.Mult):
-                return _times(one, other)
+                return _times(left_sum, right_sum)
             sign = -1 if isinstance(op, ast.Sub) else 1
-            return {p: one.get(p, 0) + sign * other.get(p, 0) for p in {*one, *other}}
+            return {p: left_sum.get(p, 0) + sign * right_sum.get(p, 0) for p in {*left_sum, *right_sum}}
     return None
 
 
-def _times(one: Sum, other: Sum) -> Sum:
-    found: Sum = {}
-    for a, x in one.items():
-        for b, y in other.items():
+def _times(first: Sum, second: Sum) -> Sum:
+    product: Sum = {}
+    for a, x in first.items():
+        for b, y in second.items():
             key = tuple(sorted((*a, *b)))
-            found[key] = found.get(key, 0) + x * y
-    return found
+            product[key] = product.get(key, 0) + x * y
+    return product
 
 
-def _met(text: str, choice: Mapping[str, int], case: Case) -> bool:
+def _is_met(text: str, choice: Mapping[str, int], case: Case) -> bool:
     try:
         return bool(evaluate(text, {**case.dims, **choice}))
     except PlanError:
         return False
 
 
-def _written(source: str, choice: Mapping[str, int], condition: str) -> str | None:
-    """The file with this choice as its default, right under the condition; None where it requires one already."""
+def _narrowed_text(source: str, choice: Mapping[str, int], condition: str) -> str | None:
+    """Make this choice the file's default, right under the condition; None where the file requires one already."""
     text, _ = moved_to_front(source, choice)
-    head, mark, rest = text.partition("/*+++\n")
+    head, mark, tail = text.partition("/*+++\n")
     return (
-        f'{head}{mark}requires = "{condition}"\n\n{rest}'
-        if mark and "\nrequires" not in rest.partition("+++*/")[0]
+        f'{head}{mark}requires = "{condition}"\n\n{tail}'
+        if mark and "\nrequires" not in tail.partition("+++*/")[0]
         else None
     )

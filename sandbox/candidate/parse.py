@@ -64,11 +64,11 @@ RESERVED = frozenset(
 
 def normalise(source: str) -> str:
     """Line feeds only, no spaces at line ends, one final newline, no host half. Comments and line numbers stay."""
-    whole = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    is_cpp = language_of(whole) == "hip"
-    text = without_host_half(whole) if is_cpp else whole
+    full_text = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    is_cpp = language_of(full_text) == "hip"
+    text = without_host_half(full_text) if is_cpp else full_text
     lines = "\n".join(line.rstrip(" \t\f\v") for line in text.split("\n")).rstrip("\n") + "\n"
-    return with_device_headers(lines, has_host_half=text != whole) if is_cpp else lines
+    return with_device_headers(lines, has_host_half=text != full_text) if is_cpp else lines
 
 
 def parse(source: str) -> Candidate:
@@ -85,7 +85,7 @@ def parse(source: str) -> Candidate:
 
 
 def plan_span(text: str) -> tuple[int, int, int]:
-    """The beginning of the plan's comment, the place of its end mark, and its line; PlanError where a file has none."""
+    """Find the offsets of the plan's comment and of its end mark, and its line; PlanError where a file has none."""
     if len(text.encode("utf-8", errors="replace")) > MAX_SOURCE_BYTES:
         raise PlanError(f"the file is larger than {MAX_SOURCE_BYTES} bytes", 1)
     if "\0" in text or _SURROGATE.search(text):
@@ -114,14 +114,14 @@ def plan_span(text: str) -> tuple[int, int, int]:
 
 
 def read_toml(text: str, first_line: int) -> tuple[dict[str, Any], PlanLines]:
-    """The table of a plan's text, and the line in the file of every key; PlanError where it is no TOML."""
+    """Read the table of a plan's text, and the line in the file of every key; PlanError where it is no TOML."""
     read = toml_process().read(text)
     if error := read.get("error"):
-        where = re.search(r"\(at line (\d+), column \d+\)", error)
+        position = re.search(r"\(at line (\d+), column \d+\)", error)
         last = read.get("line") or text.rstrip().count("\n") + 1
-        at = first_line + (int(where[1]) if where else last) - 1
+        line = first_line + (int(position[1]) if position else last) - 1
         reason = re.sub(r" \(at .*\)", "", error).rstrip(".")[:200]
-        raise PlanError(f"the launch plan is not valid TOML: {reason}", at, "form")
+        raise PlanError(f"the launch plan is not valid TOML: {reason}", line, "form")
     return read["table"], PlanLines(first_line, _lines_of(text, first_line))
 
 
@@ -145,12 +145,12 @@ class _PlanReader:
         self._count("launch", launches)
         workspaces = tuple(self._workspace(n, v) for n, v in self._section("workspace").items())
         listed = self._section("tunables")
-        named = macros(self._source, dict.fromkeys(listed, 0)) if self._language == "hip" else {}
-        tunables = {n: self._tunable(n, v, n in named) for n, v in listed.items()}
+        macro_names = macros(self._source, dict.fromkeys(listed, 0)) if self._language == "hip" else {}
+        tunables = {n: self._tunable(n, v, n in macro_names) for n, v in listed.items()}
         for name in tunables:
             if name in {w.name for w in workspaces}:
                 raise PlanError(f"{shown(name)} is both a workspace and a tunable", self.lines.line("tunables", name))
-            if name in named and name in words_of_included(self._source):
+            if name in macro_names and name in words_of_included(self._source):
                 raise PlanError(
                     f"tunables: the headers use the name {shown(name)} themselves; choose another",
                     self.lines.line("tunables", name),
@@ -226,18 +226,18 @@ class _PlanReader:
 
 
 def _lines_of(text: str, first_line: int) -> dict[tuple[str, int, str], int]:
-    """The line of each section and key, by section, launch and key."""
-    found: dict[tuple[str, int, str], int] = {}
-    section, index, seen = "", 0, 0
+    """Find the line of each section and key, by section, launch and key."""
+    lines: dict[tuple[str, int, str], int] = {}
+    section, index, table_count = "", 0, 0
     for number, line in enumerate(text.split("\n"), first_line):
         if header := re.match(r"\s*\[\[?\s*([\w-]+)\s*\]\]?\s*(#.*)?$", line):  # not [[launch.body]]
             section = header[1]
-            index = seen if section in _REPEATED else 0
-            seen += section in _REPEATED
-            found[section, index, ""] = number
+            index = table_count if section in _REPEATED else 0
+            table_count += section in _REPEATED
+            lines[section, index, ""] = number
         elif key := re.match(r"\s*[\"']?([\w-]+)[\"']?\s*=", line):
-            found.setdefault((section, index, key[1]), number)
-    return found
+            lines.setdefault((section, index, key[1]), number)
+    return lines
 
 
 def listing(names: frozenset[str] | list[str]) -> str:

@@ -93,10 +93,10 @@ class PlanLines:
     lines: Mapping[tuple[str, int, str], int] = field(default_factory=dict)  # by section, launch and key
 
     def line(self, section: str, key: str = "", index: int = 0) -> int:
-        """The key's line; else its section's; else the plan's."""
-        for place in ((section, index, key), (section, index, ""), ("", 0, section)):
-            if place in self.lines:
-                return self.lines[place]
+        """Find the key's line; else its section's; else the plan's."""
+        for position in ((section, index, key), (section, index, ""), ("", 0, section)):
+            if position in self.lines:
+                return self.lines[position]
         return self.first
 
 
@@ -111,5 +111,5 @@ class Candidate:
     language: Language = "hip"
 
     def defaults(self) -> dict[str, int]:
-        """The first value of every tunable."""
+        """Return the first value of every tunable."""
         return {name: values[0] for name, values in self.plan.tunables.items()}

@@ -56,22 +56,22 @@ class _Source:
     def __init__(self, text: str) -> None:
         cuts = [(m.start(), m.end()) for m in _SPLICE.finditer(text)] if "\\" in text else []
         self.is_spliced = bool(cuts)
-        self.whole, self.text = text, _SPLICE.sub("", text) if cuts else text
+        self.original, self.text = text, _SPLICE.sub("", text) if cuts else text
         self._removed = [0, *accumulate(end - start for start, end in cuts)]
         self._starts = [start for start, _ in cuts]
-        self._places = [start - gone for start, gone in zip(self._starts, self._removed, strict=False)]
+        self._cut_indices = [start - removed for start, removed in zip(self._starts, self._removed, strict=False)]
 
-    def start(self, at: int) -> int:
-        """The place of the character; splices before it are left out."""
-        return at + self._removed[bisect_left(self._places, at + 1)]
+    def start(self, index: int) -> int:
+        """Find the character's offset in the original; splices before it are left out."""
+        return index + self._removed[bisect_left(self._cut_indices, index + 1)]
 
-    def end(self, at: int) -> int:
-        """The place behind the character before `at`; splices behind it are left out."""
-        return at + self._removed[bisect_left(self._places, at)]
+    def end(self, index: int) -> int:
+        """Find the original offset behind the character before `index`; splices behind it are left out."""
+        return index + self._removed[bisect_left(self._cut_indices, index)]
 
-    def place(self, at: int) -> int:
-        """The character without splices that stands at this place of the text."""
-        return at - self._removed[bisect_left(self._starts, at)]
+    def index(self, offset: int) -> int:
+        """Find the index, without splices, of the character at this offset of the original."""
+        return offset - self._removed[bisect_left(self._starts, offset)]
 
 
 def scan(text: str) -> list[Token]:
@@ -85,12 +85,12 @@ def _tokens(text: str) -> tuple[Token, ...]:
 
 
 def first_row(text: str) -> list[Token]:
-    """The tokens of the first line that has any; what follows is not read."""
+    """Scan the first line that has any tokens; what follows is not read."""
     return next(rows(_scan(_Source(text))), [])
 
 
 def rows(tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """The tokens of each line that has any; a line goes on behind a splice, a comment or a raw string."""
+    """Yield the tokens of each line that has any; a line goes on behind a splice, a comment or a raw string."""
     row = list[Token]()
     for token in tokens:
         if token.kind != "end":
@@ -103,35 +103,35 @@ def rows(tokens: Iterable[Token]) -> Iterator[list[Token]]:
 
 
 def is_directive(row: list[Token]) -> bool:
-    """True for a line that the preprocessor takes for itself."""
+    """Tell whether the preprocessor takes a line for itself."""
     return row[0].kind == "mark" and row[0].text == "#"
 
 
 def _scan(source: _Source) -> Iterator[Token]:
-    text, whole, is_spliced = source.text, source.whole, source.is_spliced
-    at, line, counted, row = 0, 1, 0, list[str]()
-    while match := _TOKEN.match(text, at):
+    text, original, is_spliced = source.text, source.original, source.is_spliced
+    index, line, counted, row = 0, 1, 0, list[str]()
+    while match := _TOKEN.match(text, index):
         group = match.lastgroup or ""
-        word, at, stop = match[group], match.start(group), match.end()
-        start = source.start(at) if is_spliced else at
-        line, counted = line + whole.count("\n", counted, start), start
+        word, index, stop = match[group], match.start(group), match.end()
+        start = source.start(index) if is_spliced else index
+        line, counted = line + original.count("\n", counted, start), start
         if group == "comment":
-            at = text.find("*/", stop) + 2
-            if at < 2:
-                yield Token("open", word, start, len(whole), line)
+            index = text.find("*/", stop) + 2
+            if index < 2:
+                yield Token("open", word, start, len(original), line)
                 return
             continue
         kind = cast(Kind, group)
         if kind == "raw":
-            close = whole.find(f'){match["delimiter"]}"', source.start(stop))
+            close = original.find(f'){match["delimiter"]}"', source.start(stop))
             if close < 0:
-                yield Token("open", word, start, len(whole), line)
+                yield Token("open", word, start, len(original), line)
                 return
-            tail = source.place(close + len(match["delimiter"]) + 2)
+            tail = source.index(close + len(match["delimiter"]) + 2)
             stop = cast(re.Match[str], _SUFFIX.match(text, tail)).end()
-            word = whole[start : source.end(stop)]
-        elif row and row[0] == "#" and _wants_header(row) and (found := _HEADER.match(text, at)):
-            kind, word, stop = "header", found[0], found.end()
+            word = original[start : source.end(stop)]
+        elif row and row[0] == "#" and _wants_header(row) and (header := _HEADER.match(text, index)):
+            kind, word, stop = "header", header[0], header.end()
         elif kind == "name":
             word = _decoded(word)
         elif kind == "mark":
@@ -141,16 +141,16 @@ def _scan(source: _Source) -> Iterator[Token]:
             row = []
         elif not row or row[0] == "#":  # of other rows the first word is enough
             row = [*row, word] if len(row) < 2 else [row[0], row[-1], word]
-        at = stop
+        index = stop
 
 
 def _wants_header(row: list[str]) -> bool:
-    """True where a directive goes on with a name in <> or quotes, in which nothing is a comment or an escape."""
+    """Tell whether a directive goes on with a name in <> or quotes, in which nothing is a comment or an escape."""
     return (len(row) == 2 and row[1] in _READS) or (row[-1] == "(" and row[-2] in _ASKS)
 
 
 def _decoded(name: str) -> str:
-    """A name with its universal characters in place of their codes."""
+    """Put a name's universal characters in place of their codes."""
     if "\\" not in name:
         return name
 

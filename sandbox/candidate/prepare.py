@@ -39,14 +39,14 @@ class Arm:
     lines_before: int = 0  # of the file, before the kernel's first
 
     def serves(self, dims: Mapping[str, int]) -> bool:
-        """True where a shape meets the row's condition and the kernel's own."""
+        """Tell whether a shape meets the row's condition and the kernel's own."""
         return holds(self.variant, dims) and meets(self.prepared.requires, dims)
 
     @property
     def label(self) -> str:
         """The conditions in words."""
-        own = f"requires {self.prepared.requires}" if self.prepared.requires else ""
-        return ", ".join(said for said in (self.variant.when, own) if said) or "otherwise"
+        requirement = f"requires {self.prepared.requires}" if self.prepared.requires else ""
+        return ", ".join(condition for condition in (self.variant.when, requirement) if condition) or "otherwise"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Prepared:
     is_unfit: bool = False  # refused whatever the tunables are
     plans: tuple[ResolvedPlan, ...] = ()  # of the tests, then of the benchmarks
     arms: tuple[Arm, ...] = ()  # of a dispatch, the last one without a condition; empty for one kernel
-    _known: dict[tuple[object, ...], ResolvedPlan] = field(default_factory=dict, repr=False, compare=False)
+    _resolved: dict[tuple[object, ...], ResolvedPlan] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -81,17 +81,17 @@ class Prepared:
         return choices(self.candidate, self.task)
 
     def plan(self, case: Case) -> ResolvedPlan:
-        """The launch plan in numbers for any case of the task's dims; PlanError where there is none."""
+        """Resolve the launch plan for any case of the task's dims; PlanError where it has no value."""
         if self.arms:
             return self.arm(case).prepared.plan(case)
-        given = (*sorted(case.dims.items()), *sorted(case.scalars.items()), *case.absent)
-        key = (case.name, *given, *sorted(self.tunables.items()))
-        if key not in self._known:
-            self._known[key] = resolve(self.candidate, self.task, case, self.tunables)
-        return self._known[key]
+        case_key = (*sorted(case.dims.items()), *sorted(case.scalars.items()), *case.absent)
+        key = (case.name, *case_key, *sorted(self.tunables.items()))
+        if key not in self._resolved:
+            self._resolved[key] = resolve(self.candidate, self.task, case, self.tunables)
+        return self._resolved[key]
 
     def arm(self, case: Case) -> Arm:
-        """The arm of a dispatch that serves a case: the first one whose condition holds."""
+        """Find the arm of a dispatch that serves a case: the first one whose condition holds."""
         return next(arm for arm in self.arms if arm.serves(case.dims))
 
     @property
@@ -100,7 +100,7 @@ class Prepared:
         return self.candidate.plan.requires
 
     def choose(self, tunables: Mapping[str, int]) -> Prepared:
-        """The same file with another choice of tunables; those not named take their default."""
+        """Choose other values of the tunables for the same file; those not named take their default."""
         chosen = {**self.candidate.defaults(), **tunables}
         if chosen == dict(self.tunables):
             return self
@@ -109,10 +109,10 @@ class Prepared:
             return replace(self, tunables=chosen, arms=(), refusal=_refusal(none), is_unfit=True)
         if self.is_unfit:
             return replace(self, tunables=chosen)
-        return _settled(replace(self, tunables=chosen, refusal=None, plans=()))
+        return _with_plans(replace(self, tunables=chosen, refusal=None, plans=()))
 
     def tuned(self, choice: Mapping[str, int]) -> Prepared:
-        """The file rewritten so that this choice is its default, with this choice."""
+        """Rewrite the file so that this choice is its default, and choose it."""
         source, moved = moved_to_front(self.source, choice)
         if source == self.source:
             return self.choose(choice)
@@ -120,23 +120,25 @@ class Prepared:
             name: (choice[name], *(v for v in values if v != choice[name])) if name in moved else values
             for name, values in self.candidate.plan.tunables.items()
         }
-        made = replace(
+        candidate = replace(
             self.candidate, id=_digest(source), source=source, plan=replace(self.candidate.plan, tunables=tunables)
         )
-        return _settled(replace(self, candidate=made, tunables={**made.defaults(), **choice}, refusal=None, plans=()))
+        return _with_plans(
+            replace(self, candidate=candidate, tunables={**candidate.defaults(), **choice}, refusal=None, plans=())
+        )
 
 
-def on_common_ground(one: Prepared, other: Prepared) -> tuple[Prepared, Prepared]:
+def on_common_ground(first: Prepared, second: Prepared) -> tuple[Prepared, Prepared]:
     """Two kernels prepared for the benchmark cases that both serve, to be timed beside each other."""
-    if one.task.digest == other.task.digest:
-        return one, other
-    theirs = {case.name for case in (*other.task.tests, *other.task.benchmarks)}
+    if first.task.digest == second.task.digest:
+        return first, second
+    theirs = {case.name for case in (*second.task.tests, *second.task.benchmarks)}
     tests, benchmarks = (
-        tuple(case for case in cases if case.name in theirs) for cases in (one.task.tests, one.task.benchmarks)
+        tuple(case for case in cases if case.name in theirs) for cases in (first.task.tests, first.task.benchmarks)
     )
-    digest = _digest(" ".join([one.task.digest, other.task.digest]))
-    task = replace(one.task, benchmarks=benchmarks, digest=digest, tests=tests)
-    return _settled(replace(one, task=task, plans=())), _settled(replace(other, task=task, plans=()))
+    digest = _digest(" ".join([first.task.digest, second.task.digest]))
+    task = replace(first.task, benchmarks=benchmarks, digest=digest, tests=tests)
+    return _with_plans(replace(first, task=task, plans=())), _with_plans(replace(second, task=task, plans=()))
 
 
 def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
@@ -154,11 +156,11 @@ def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) 
         check(candidate, prepared.task)
     except PlanError as error:
         return replace(prepared, refusal=_refusal(error), is_unfit=True)
-    return _settled(prepared)
+    return _with_plans(prepared)
 
 
 def served_part(candidate: Candidate, task: Task) -> Task:
-    """The task, or the part of it that the kernel says it is right for."""
+    """Return the task, or the part of it that the kernel says it is right for."""
     if not candidate.plan.requires:
         return task
     try:
@@ -168,19 +170,23 @@ def served_part(candidate: Candidate, task: Task) -> Task:
 
 
 def dispatched(dispatch: Dispatch, source: str, task: Task, make: Callable[[str, Task], Prepared]) -> Prepared:
-    """A dispatch with each arm made ready, or with the refusal of the first that cannot be; PlanError for its rows."""
+    """Prepare each arm of a dispatch, or return the refusal of the first that cannot be; PlanError for its rows."""
     check_names(dispatch, frozenset(task.tests[0].dims))
     text = normalise(source)
-    whole = Prepared(Candidate(_digest(text), text, Plan(())), task, {}, _ALONE)
+    unsettled = Prepared(Candidate(_digest(text), text, Plan(())), task, {}, _JUDGED_BY_ARMS)
     arms = [Arm(v, make(p.source, task).choose(v.tunables), p.lines_before) for v, p in dispatch.rows()]
     for arm in arms:
         if arm.prepared.refusal is not None:
-            return replace(whole, refusal=shifted(arm.prepared.refusal, arm.lines_before), is_unfit=True)
+            return replace(unsettled, refusal=shifted(arm.prepared.refusal, arm.lines_before), is_unfit=True)
     _check_last(arms)
     if any(arm.prepared.requires for arm in arms):
-        arms = [replace(arm, prepared=made) for arm, made in zip(arms, _with_edges(arms, task, make), strict=True)]
-    made = _settled(replace(whole, arms=tuple(arms)))
-    return made if made.plans else replace(made, arms=(), is_unfit=True)  # a condition has no value on some case
+        arms = [
+            replace(arm, prepared=settled) for arm, settled in zip(arms, _with_edges(arms, task, make), strict=True)
+        ]
+    settled = _with_plans(replace(unsettled, arms=tuple(arms)))
+    return (
+        settled if settled.plans else replace(settled, arms=(), is_unfit=True)
+    )  # a condition has no value on some case
 
 
 def _check_last(arms: Sequence[Arm]) -> None:
@@ -201,18 +207,18 @@ def _check_last(arms: Sequence[Arm]) -> None:
 
 
 def _with_edges(arms: Sequence[Arm], task: Task, make: Callable[[str, Task], Prepared]) -> list[Prepared]:
-    """The kernels of a table in which one is not right everywhere: each is verified beside the thresholds, too."""
+    """Prepare the kernels of a table in which one is not right everywhere, each with cases beside the thresholds."""
     shapes = edges(task, [text for arm in arms for text in (arm.variant.when, arm.prepared.requires)])
     serving = [next(number for number, arm in enumerate(arms) if arm.serves(dims)) for dims in shapes]
-    found = []
+    prepared = []
     for number, arm in enumerate(arms):
-        own = [dims for dims, at in zip(shapes, serving, strict=True) if at == number]
-        found.append(make(arm.prepared.source, with_edges(task, own)).choose(arm.prepared.tunables))
-    return found
+        arm_shapes = [dims for dims, index in zip(shapes, serving, strict=True) if index == number]
+        prepared.append(make(arm.prepared.source, with_edges(task, arm_shapes)).choose(arm.prepared.tunables))
+    return prepared
 
 
 def shifted(verdict: Verdict, lines: int) -> Verdict:
-    """The verdict on a part with the lines of the whole file."""
+    """Move the verdict on a part to the lines of the whole file."""
     moved = (f if f.line is None else replace(f, line=f.line + lines) for f in verdict.findings)
     return replace(verdict, findings=tuple(moved))
 
@@ -223,16 +229,16 @@ class Preparer:
     def __init__(self, make: Callable[[str, Task], Prepared] = prepare) -> None:
         """`make` is replaced by stand-ins whose sources are no kernels."""
         self._make = make
-        self._known: Recent[tuple[str, str], Prepared] = Recent(REMEMBERED)
+        self._prepared: Recent[tuple[str, str], Prepared] = Recent(REMEMBERED)
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The candidate with this choice of tunables."""
-        known = self._known.get((source, task.digest), lambda: self._make(source, task))
-        return known.choose(tunables) if tunables else known
+        """Prepare the candidate with this choice of tunables."""
+        prepared = self._prepared.get((source, task.digest), lambda: self._make(source, task))
+        return prepared.choose(tunables) if tunables else prepared
 
 
-def _settled(prepared: Prepared) -> Prepared:
-    """The candidate with a plan for every listed case, or with the reason why there is none."""
+def _with_plans(prepared: Prepared) -> Prepared:
+    """Resolve a plan for every listed case, or refuse the candidate with the reason why there is none."""
     task = prepared.task
     try:
         return replace(prepared, plans=tuple(prepared.plan(case) for case in (*task.tests, *task.benchmarks)))
@@ -245,7 +251,7 @@ def _refusal(error: PlanError) -> Verdict:
     return rejected("parse", (Finding("compile_error", str(error), line=error.line),), code)
 
 
-_ALONE = _refusal(PlanError("a dispatch is judged arm by arm, and this judge was asked for the whole of it"))
+_JUDGED_BY_ARMS = _refusal(PlanError("a dispatch is judged arm by arm, and this judge was asked for the whole of it"))
 
 
 def _digest(text: str) -> str:

@@ -34,41 +34,41 @@ def expressions(plan: Plan) -> list[str]:
 
 
 def computed(texts: Sequence[str], choices: Sequence[Mapping[str, int]], dims: Mapping[str, int]) -> list[list[float]]:
-    """The values of the expressions that depend on two tunables at least and change, each once; a row for a choice."""
+    """Compute the expressions that depend on two tunables at least and change, each once; a row for a choice."""
     columns = {column: None for text in texts if len(set(column := _column(text, choices, dims))) > 1}
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def unused_tunables(prepared: Prepared) -> frozenset[str]:
-    """The tunables that neither the launch plan nor the code names; none where the code pastes names together."""
+    """Find the tunables that neither the launch plan nor the code names; none where the code pastes names together."""
     plan = prepared.candidate.plan
     code = prepared.source.partition("+++*/")[2] or prepared.source
     if "##" in code:
         return frozenset()
-    named = {name for text in (*expressions(plan), *plan.constraints.values()) for name in names_in(text)}
-    named |= {word for launch in plan.launches for arg in launch.args for word in words_of(arg)}
-    named |= {word for launch in plan.launches if launch.meta for _, word in words_of_meta(launch.meta)}
-    named |= {word for launch in plan.launches for word in re.findall(r"\w+", launch.kernel)}
-    named |= set(re.findall(r"\w+", code))
-    return frozenset(plan.tunables) - named
+    used = {name for text in (*expressions(plan), *plan.constraints.values()) for name in names_in(text)}
+    used |= {word for launch in plan.launches for arg in launch.args for word in words_of(arg)}
+    used |= {word for launch in plan.launches if launch.meta for _, word in words_of_meta(launch.meta)}
+    used |= {word for launch in plan.launches for word in re.findall(r"\w+", launch.kernel)}
+    used |= set(re.findall(r"\w+", code))
+    return frozenset(plan.tunables) - used
 
 
 def _parts(text: str) -> list[str]:
-    """The operands, where each is an expression of its own."""
+    """Split a constraint into its operands, where each is an expression of its own."""
     parts = _OPERATOR.split(text)
     return parts if all(part.count("(") == part.count(")") for part in parts) else [text]
 
 
 def _column(text: str, choices: Sequence[Mapping[str, int]], dims: Mapping[str, int]) -> tuple[float, ...]:
-    """The values over all choices; none where the expression does not depend on two tunables or has no value."""
+    """Compute the values over all choices; none where the text does not depend on two tunables or has no value."""
     needs = sorted(names_in(text) & choices[0].keys())
     if len(needs) < 2:
         return ()
     keys = [tuple(choice[name] for name in needs) for choice in choices]
     try:
-        known = {
+        values = {
             key: float(evaluate(text, {**dims, **dict(zip(needs, key, strict=True))})) for key in dict.fromkeys(keys)
         }
     except PlanError:
         return ()
-    return tuple(known[key] for key in keys)
+    return tuple(values[key] for key in keys)

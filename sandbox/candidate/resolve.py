@@ -18,7 +18,7 @@ from sandbox.candidate.arguments import (
     Scope,
     StructArg,
 )
-from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, named
+from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, with_tunables
 from sandbox.candidate.meta_values import ResolvedMeta, resolve_meta
 from sandbox.candidate.plan import CONTENTS, COPY, Candidate, Launch
 from sandbox.candidate.plan_turns import turns
@@ -132,12 +132,12 @@ class _Resolver:
             lds = evaluate(launch.lds, turn)
             if lds < 0:
                 raise PlanError(f"lds of {launch.kernel} is {lds} on the case {case.name}; it must be at least 0")
-            args = tuple(scope.resolve(each) for each in launch.args)
+            args = tuple(scope.resolve(argument) for argument in launch.args)
             self._check_pointers(args)
             if launch.kernel.startswith(f"{CONTENTS}<"):
                 return self._contents(launch, args[0])
             return ResolvedLaunch(
-                named(launch.kernel, tunables),
+                with_tunables(launch.kernel, tunables),
                 _extent("grid", launch.grid, launch, case, turn),
                 _extent("block", launch.block, launch, case, turn),
                 lds,
@@ -153,32 +153,36 @@ class _Resolver:
 
     def _check_pointers(self, args: tuple[ResolvedArg, ...]) -> None:
         """Refuse a pointer behind the end of its buffer."""
-        leaves = [leaf for each in args for leaf in (_leaves(each) if isinstance(each, StructArg) else (each,))]
+        leaves = [
+            leaf
+            for argument in args
+            for leaf in (_leaves(argument) if isinstance(argument, StructArg) else (argument,))
+        ]
         for leaf in leaves:
             if isinstance(leaf, BufferArg) and leaf.offset > self._bytes(leaf.name):
                 raise PlanError(f"an argument points {leaf.offset} bytes into {leaf.name}, which is shorter")
 
     def _step(self, launch: Launch) -> ResolvedLaunch:
-        """A fill or a copy as a launch of the judge's own kernel."""
-        to, given = (str(each) for each in launch.args[:2])
+        """Turn a fill or a copy into a launch of the judge's own kernel."""
+        to, operand = (str(argument) for argument in launch.args[:2])
         size = self._bytes(to)
-        args: tuple[ResolvedArg, ...] = (BufferArg(to), BufferArg(given), ScalarArg("i64", size))
+        args: tuple[ResolvedArg, ...] = (BufferArg(to), BufferArg(operand), ScalarArg("i64", size))
         if launch.kernel == COPY:
-            if self._bytes(given) != size:
-                raise PlanError(f"copy: {to} has {size} bytes and {given} has {self._bytes(given)}")
+            if self._bytes(operand) != size:
+                raise PlanError(f"copy: {to} has {size} bytes and {operand} has {self._bytes(operand)}")
         else:
-            word = fill_word(given, self._buffers[to][0])
+            word = fill_word(operand, self._buffers[to][0])
             args = (BufferArg(to), ScalarArg("i64", word), ScalarArg("i64", size))
         blocks = -(-size // (STEP_BYTES * STEP_ITEMS))
         return ResolvedLaunch(launch.kernel, (blocks, 1, 1), (STEP_ITEMS, 1, 1), 0, args, launch.line)
 
-    def _contents(self, launch: Launch, given: ResolvedArg) -> ResolvedLaunch:
-        """A device variable that becomes what a buffer is, from a place of it on, as far as both reach."""
-        if not isinstance(given, BufferArg):
+    def _contents(self, launch: Launch, pointer: ResolvedArg) -> ResolvedLaunch:
+        """Fill a device variable with what a buffer holds from an offset on, as far as both reach."""
+        if not isinstance(pointer, BufferArg):
             raise PlanError(f'symbol: {launch.args[0]!r} is no buffer; a value stands in a list, as in ["n"]')
-        size = self._bytes(given.name) - given.offset
+        size = self._bytes(pointer.name) - pointer.offset
         blocks = min(MOST_BLOCKS, max(1, -(-size // (STEP_BYTES * STEP_ITEMS))))
-        args = (given, ScalarArg("i64", size))
+        args = (pointer, ScalarArg("i64", size))
         return ResolvedLaunch(launch.kernel, (blocks, 1, 1), (STEP_ITEMS, 1, 1), 0, args, launch.line)
 
     def _bytes(self, name: str) -> int:
@@ -209,13 +213,13 @@ def fill_word(number: str, dtype: str) -> int:
 
 
 def _extent(
-    what: str, texts: tuple[str, ...], launch: Launch, case: Case, names: Mapping[str, int]
+    kind: str, texts: tuple[str, ...], launch: Launch, case: Case, names: Mapping[str, int]
 ) -> tuple[int, int, int]:
     values = [evaluate(text, names) for text in texts]
     for text, value in zip(texts, values, strict=True):
         if value < 1:
             raise PlanError(
-                f"{what} of {launch.kernel} is {value} ({text}) on the case {case.name}; it must be at least 1",
+                f"{kind} of {launch.kernel} is {value} ({text}) on the case {case.name}; it must be at least 1",
                 launch.line,
             )
     x, y, z = (*values, 1, 1)[:3]
@@ -229,16 +233,16 @@ def choices(candidate: Candidate, task: Task) -> tuple[dict[str, int], ...]:
     """
     plan = candidate.plan
     rules = [_Rule(text, task) for text in plan.constraints.values()]
-    found: list[dict[str, int]] = []
+    allowed: list[dict[str, int]] = []
     for values in itertools.islice(itertools.product(*plan.tunables.values()), _SCANNED):
         choice = dict(zip(plan.tunables, values, strict=True))
         if all(rule.allows(choice) for rule in rules):
-            found.append(choice)
-            if len(found) == MAX_CHOICES:
+            allowed.append(choice)
+            if len(allowed) == MAX_CHOICES:
                 break
-        if sum(len(rule.said) for rule in rules) > _EVALUATED:
+        if sum(len(rule.answers) for rule in rules) > _EVALUATED:
             break
-    return tuple(found)
+    return tuple(allowed)
 
 
 class _Rule:
@@ -249,11 +253,11 @@ class _Rule:
         self.needs = names_in(text)
         cases = (*task.tests, *task.benchmarks)
         self.dims = {tuple(sorted((n, v) for n, v in case.dims.items() if n in self.needs)) for case in cases}
-        self.said: dict[tuple[int, ...], bool] = {}
+        self.answers: dict[tuple[int, ...], bool] = {}
 
     def allows(self, choice: Mapping[str, int]) -> bool:
         mine = {name: value for name, value in choice.items() if name in self.needs}
         key = tuple(mine.values())
-        if key not in self.said:
-            self.said[key] = all(evaluate(self.text, {**dict(dims), **mine}) for dims in self.dims)
-        return self.said[key]
+        if key not in self.answers:
+            self.answers[key] = all(evaluate(self.text, {**dict(dims), **mine}) for dims in self.dims)
+        return self.answers[key]

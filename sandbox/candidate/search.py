@@ -18,7 +18,7 @@ import numpy as np
 
 from records.quantity import given
 from records.ranking import LEAST_GAIN
-from sandbox.candidate.surrogate import JITTER, NOISE, Floats, Places, Surrogate
+from sandbox.candidate.surrogate import JITTER, NOISE, Floats, Indices, Surrogate
 
 Choice = Mapping[str, int]
 
@@ -38,7 +38,7 @@ class Timing:
     high_us: float = 0.0
 
     def is_faster(self, other: Timing) -> bool:
-        """True where the gain is one: the least gain at least, and where times are measured the intervals apart."""
+        """Tell whether the gain is one: the least gain at least, and where times are measured the intervals apart."""
         if self.time_us is None or other.time_us is None:
             return self.time_us is not None
         if self.high_us and other.low_us:
@@ -62,17 +62,17 @@ class Search:
         quantities: Sequence[Sequence[float]] = (),
         is_thorough: bool = False,
         patience: int = 0,
-        known: Mapping[int, Timing] | None = None,
+        prior_readings: Mapping[int, Timing] | None = None,
     ) -> None:
         """`choices[0]` is the default; `unused` are tunables that cannot matter.
 
         `quantities` has for each choice what follows from several tunables, such as the threads of a block. A thorough
         search goes on until the limit, however sure it is. One with patience ends after so many estimates that together
-        gained less than `CLEAR`: an exploration goes on from there. `known` are readings of a kernel like this one, by
-        place: they teach, are not asked for again, and do not count.
+        gained less than `CLEAR`: an exploration goes on from there. `prior_readings` are of a kernel like this
+        one, by the index of the choice: they teach, are not asked for again, and do not count.
         """
         self.choices = choices
-        self.readings: dict[int, Timing] = dict(known or {})
+        self.readings: dict[int, Timing] = dict(prior_readings or {})
         self._estimate = estimate
         self._limit = limit + len(self.readings)
         self._random = random.Random(seed)
@@ -80,35 +80,37 @@ class Search:
         self._patience = patience
         self._varied = [n for n in choices[0] if len({c[n] for c in choices}) > 1]
         self._names = [n for n in self._varied if n not in unused]
-        told = {self._key(place) for place in self.readings}
-        self._left = [place for place in self._distinct() if self._key(place) not in told]
+        read_keys = {self._key(index) for index in self.readings}
+        self._unread = [index for index in self._distinct() if self._key(index) not in read_keys]
         columns = [[choice[name] for choice in choices] for name in self._names]
-        self._own = coordinates(columns, len(choices))
-        self._all = np.hstack([self._own, coordinates(list(zip(*quantities, strict=True)), len(choices))])
+        self._tunable_coordinates = coordinates(columns, len(choices))
+        self._coordinates = np.hstack(
+            [self._tunable_coordinates, coordinates(list(zip(*quantities, strict=True)), len(choices))]
+        )
 
     def run(self, starts: Sequence[Choice] = ()) -> None:
         """Estimate until the limit is reached, nothing is left, or nothing more is expected."""
         for start in ({}, *starts):
             self._visit(closest(self.choices, start))
-        while self._left and len(self.readings) < min(self._limit, SPREAD):
+        while self._unread and len(self.readings) < min(self._limit, SPREAD):
             self._visit(self._farthest())
         while len(self.readings) < self._limit and not self._is_stale():
-            place = self._next() if self._left else None
-            if place is None and not self._is_thorough:
-                place = next(self._neighbours(), None)
-            if place is None:
+            index = self._next_choice() if self._unread else None
+            if index is None and not self._is_thorough:
+                index = next(self._neighbours(), None)
+            if index is None:
                 return
-            self._visit(place)
+            self._visit(index)
 
     def _is_stale(self) -> bool:
-        """True where patience is over."""
+        """Tell whether patience is over."""
         times = [given(reading.time_us, math.inf) for reading in self.readings.values()]
         if not self._patience or len(times) <= self._patience:
             return False
         return min(times[: -self._patience]) < CLEAR * min(times)
 
     def ranked(self) -> list[int]:
-        """The choices that were timed, fastest first; those that gain nothing that counts stay behind the default."""
+        """Rank the timed choices, fastest first; those that gain nothing that counts stay behind the default."""
         timed = [i for i, reading in self.readings.items() if reading.time_us is not None]
         if not timed:
             return []
@@ -117,85 +119,87 @@ class Search:
         changes = {i: 0 if fastest.high_us else self._changes(i, 0) for i in ties}
         return sorted(timed, key=lambda i: (i not in ties, i in ties and i > 0, changes.get(i, 0), self._time(i), i))
 
-    def _time(self, place: int) -> float:
-        return given(self.readings[place].time_us, math.inf)
+    def _time(self, index: int) -> float:
+        return given(self.readings[index].time_us, math.inf)
 
-    def _visit(self, place: int) -> None:
-        if place not in self.readings and len(self.readings) < self._limit:
-            self.readings[place] = self._estimate(self.choices[place])
-            key = self._key(place)
-            self._left = [i for i in self._left if self._key(i) != key]
+    def _visit(self, index: int) -> None:
+        if index not in self.readings and len(self.readings) < self._limit:
+            self.readings[index] = self._estimate(self.choices[index])
+            key = self._key(index)
+            self._unread = [i for i in self._unread if self._key(i) != key]
 
-    def _key(self, place: int) -> tuple[int, ...]:
-        return tuple(self.choices[place][name] for name in self._names)
+    def _key(self, index: int) -> tuple[int, ...]:
+        return tuple(self.choices[index][name] for name in self._names)
 
     def _distinct(self) -> list[int]:
-        """The first choice of each combination of the tunables that can matter."""
+        """List the first choice of each combination of the tunables that can matter."""
         return list({self._key(i): i for i in reversed(range(len(self.choices)))}.values())[::-1]
 
     def _farthest(self) -> int:
         """Of a sample of what is left, the choice farthest from all that were asked for."""
-        sample = self._random.sample(self._left, max(min(8, len(self._left)), len(self._left) // 4))
-        asked = self._own[list(self.readings)]
-        apart = np.abs(self._own[sample][:, None] - asked[None]).sum(2).min(1)
+        sample = self._random.sample(self._unread, max(min(8, len(self._unread)), len(self._unread) // 4))
+        estimated = self._tunable_coordinates[list(self.readings)]
+        apart = np.abs(self._tunable_coordinates[sample][:, None] - estimated[None]).sum(2).min(1)
         return sample[int(np.argmax(np.round(apart, DIGITS)))]
 
-    def _next(self) -> int | None:
-        """The choice of the highest expected gain; None where no gain is expected."""
+    def _next_choice(self) -> int | None:
+        """Find the choice of the highest expected gain; None where no gain is expected."""
         timed = [i for i, reading in self.readings.items() if reading.time_us is not None]
-        where = np.asarray(self._left, np.intp)
+        indices = np.asarray(self._unread, np.intp)
         if not timed:
             return self._farthest()
         if len(timed) == 1:
-            likely = self._chances(Surrogate(self._all), where) * np.ones(len(where))
-            return self._left[int(np.argmax(np.round(likely, DIGITS)))]
+            likely = self._chances(Surrogate(self._coordinates), indices) * np.ones(len(indices))
+            return self._unread[int(np.argmax(np.round(likely, DIGITS)))]
         logs = np.log([given(self.readings[i].time_us, 1.0) for i in timed])
         is_measured = any(self.readings[i].high_us > self.readings[i].low_us for i in timed)
-        model = Surrogate(self._all, NOISE if is_measured else JITTER)
+        model = Surrogate(self._coordinates, NOISE if is_measured else JITTER)
         warped = by_rank(logs)
         model.learn(timed, warped)
-        gains = expected_gain(*model.foretell(warped, where), float(warped.min()))
-        gains *= self._chances(model, where)
-        if not self._is_thorough and len(self.readings) >= LEAST and self._is_sure(model, logs, where):
+        gains = expected_gain(*model.foretell(warped, indices), float(warped.min()))
+        gains *= self._chances(model, indices)
+        if not self._is_thorough and len(self.readings) >= LEAST and self._is_sure(model, logs, indices):
             return None
         top = float(gains.max())
-        return self._left[int(np.argmax(np.round(gains / top, DIGITS)))] if top > 0 else self._farthest()
+        return self._unread[int(np.argmax(np.round(gains / top, DIGITS)))] if top > 0 else self._farthest()
 
-    def _chances(self, model: Surrogate, where: Places) -> Floats | float:
-        """The chance of each choice to be taken; where most are refused, none for those that are not the likeliest."""
+    def _chances(self, model: Surrogate, indices: Indices) -> Floats | float:
+        """Estimate each choice's chance to be taken; where most are refused, 0 for those that are not the likeliest."""
         accepted = np.asarray([float(r.time_us is not None) for r in self.readings.values()])
         if accepted.all():
             return 1.0
-        found = model.chance(list(self.readings), accepted, where)
-        return np.where(found >= LIKELY * found.max(), found, 0.0) if accepted.mean() < 0.5 else found
+        chances = model.chance(list(self.readings), accepted, indices)
+        return np.where(chances >= LIKELY * chances.max(), chances, 0.0) if accepted.mean() < 0.5 else chances
 
-    def _is_sure(self, model: Surrogate, logs: Floats, where: Places) -> bool:
-        """True where no choice that is left is expected to gain what counts as a gain."""
+    def _is_sure(self, model: Surrogate, logs: Floats, indices: Indices) -> bool:
+        """Tell whether no choice that is left is expected to gain what counts as a gain."""
         spread = float(logs.std())
         if spread == 0.0:
             return True
-        mean, deviation = model.foretell((logs - logs.mean()) / spread, where)
-        gains = expected_gain(mean, deviation, float((logs.min() - logs.mean()) / spread)) * self._chances(model, where)
+        mean, deviation = model.foretell((logs - logs.mean()) / spread, indices)
+        gains = expected_gain(mean, deviation, float((logs.min() - logs.mean()) / spread)) * self._chances(
+            model, indices
+        )
         return float(gains.max()) * spread < LEAST_GAIN
 
     def _neighbours(self) -> Iterator[int]:
-        """The next values of each tunable to both sides of the best choice's, where none was asked for yet.
+        """Yield the next values of each tunable to both sides of the best choice's, where none was asked for yet.
 
         Then, for those that made no difference so far, another value beside the default: two places say more than one.
         """
         best = min(self.readings, key=lambda i: (self._time(i), i))
         for name in self._varied:
-            beside = self._beside(best, name)
+            beside = self._choices_beside(best, name)
             if name not in self._names:  # that cannot matter: one look, so that it can be said
                 beside = beside[:1] if not any(i in self.readings for i in beside) else []
             yield from (i for i in self._nearest(beside, best, name) if i not in self.readings)
         for name in self._names:
-            beside = self._beside(0, name)
+            beside = self._choices_beside(0, name)
             if beside and not any(i in self.readings for i in beside) and self._is_inert(name):
                 yield beside[-1]
 
-    def _beside(self, home: int, name: str) -> list[int]:
-        """The choices that differ from this one in one tunable alone."""
+    def _choices_beside(self, home: int, name: str) -> list[int]:
+        """List the choices that differ from this one in one tunable alone."""
         return [i for i in range(len(self.choices)) if self._differs_in(i, home, name)]
 
     def _nearest(self, beside: Sequence[int], home: int, name: str) -> list[int]:
@@ -208,27 +212,27 @@ class Search:
         return [i for i in (below, above) if i is not None]
 
     def _is_inert(self, name: str) -> bool:
-        """True where no two readings that differ in this tunable alone differ in time."""
-        asked = list(self.readings)
-        pairs = [(i, j) for n, i in enumerate(asked) for j in asked[:n] if self._differs_in(i, j, name)]
+        """Tell whether no two readings that differ in this tunable alone differ in time."""
+        indices = list(self.readings)
+        pairs = [(i, j) for n, i in enumerate(indices) for j in indices[:n] if self._differs_in(i, j, name)]
         read = self.readings
         return bool(pairs) and not any(read[i].is_faster(read[j]) or read[j].is_faster(read[i]) for i, j in pairs)
 
-    def _differs_in(self, one: int, other: int, name: str) -> bool:
-        return self.choices[one][name] != self.choices[other][name] and self._changes(one, other) == 1
+    def _differs_in(self, first: int, second: int, name: str) -> bool:
+        return self.choices[first][name] != self.choices[second][name] and self._changes(first, second) == 1
 
-    def _changes(self, one: int, other: int) -> int:
-        return sum(self.choices[one][n] != value for n, value in self.choices[other].items())
+    def _changes(self, first: int, second: int) -> int:
+        return sum(self.choices[first][n] != value for n, value in self.choices[second].items())
 
 
-def closest(choices: Sequence[Choice], wanted: Choice) -> int:
-    """The first choice that agrees with `wanted` in most names; the default for an empty wish."""
-    return max(range(len(choices)), key=lambda i: (sum(choices[i].get(n) == v for n, v in wanted.items()), -i))
+def closest(choices: Sequence[Choice], wish: Choice) -> int:
+    """Find the first choice that agrees with `wish` in most names; the default for an empty one."""
+    return max(range(len(choices)), key=lambda i: (sum(choices[i].get(n) == v for n, v in wish.items()), -i))
 
 
 def coordinates(columns: Sequence[Sequence[float]], count: int) -> Floats:
     """Columns from 0 to 1, in the logarithm where values grow by factors; one that never changes is left out."""
-    made = []
+    scaled = []
     for column in columns:
         values = np.asarray(column, np.float64)
         if values.min() > 0 and values.max() >= 4 * values.min():
@@ -236,8 +240,8 @@ def coordinates(columns: Sequence[Sequence[float]], count: int) -> Floats:
         elif values.min() >= 0 and values.max() >= 4:
             values = np.log2(1 + values)
         if values.max() > values.min():
-            made.append(np.round((values - values.min()) / (values.max() - values.min()), DIGITS))
-    return np.stack(made, axis=1) if made else np.zeros((count, 0))
+            scaled.append(np.round((values - values.min()) / (values.max() - values.min()), DIGITS))
+    return np.stack(scaled, axis=1) if scaled else np.zeros((count, 0))
 
 
 def by_rank(values: Floats) -> Floats:
@@ -248,7 +252,7 @@ def by_rank(values: Floats) -> Floats:
 
 
 def expected_gain(mean: Floats, deviation: Floats, best: float) -> Floats:
-    """The expected improvement over the best target, which is the lowest."""
+    """Compute the expected improvement over the best target, which is the lowest."""
     scaled = (best - mean) / deviation
     below = np.asarray([0.5 * math.erfc(-float(s) / math.sqrt(2)) for s in scaled])
     return np.asarray(deviation * (scaled * below + np.exp(-(scaled**2) / 2) / math.sqrt(2 * math.pi)))

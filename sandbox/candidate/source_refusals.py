@@ -17,9 +17,9 @@ MOST = 20
 
 
 def source_refusals(source: str) -> tuple[Finding, ...]:
-    """Findings of kind compile_error, each with its line; at most MOST."""
+    """List findings of kind compile_error, each with its line; at most MOST."""
     tokens = scan(source)
-    found = [
+    findings = [
         refusal(
             f"the name {token.text} belongs to the judge; the same code must run in the lab and on the GPU, so "
             "a candidate may neither ask for such a name nor define it",
@@ -28,7 +28,7 @@ def source_refusals(source: str) -> tuple[Finding, ...]:
         for token in tokens
         if (token.kind == "name" and is_ours(token.text)) or (token.kind == "header" and "ks_" in token.text)
     ]
-    return tuple([*found, *_directives(tokens)][:MOST])
+    return tuple([*findings, *_directives(tokens)][:MOST])
 
 
 def _directives(tokens: list[Token]) -> Iterator[Finding]:

@@ -32,19 +32,19 @@ def finalists(
     quantities: Sequence[Sequence[float]] = (),
     patience: int = 0,
 ) -> list[dict[str, int]]:
-    """The choices to judge in full, in this order until one is right: the best estimates, then the default."""
+    """List the choices to judge in full, in this order until one is right: the best estimates, then the default."""
     if len(choices) <= 1 or tuning.limit < 1:
         return [dict(choices[0]) if choices else {}]
     search = Search(choices, estimate, tuning.limit, tuning.seed, unused, quantities, patience=patience)
     search.run(tuning.starts)
     ranked = search.ranked()[:FINALISTS]
-    others = [dict(choices[place]) for place in ranked if place]
-    before = ranked.index(0) if 0 in ranked else len(others)
-    return [*others[:before], dict(choices[0])]
+    estimated = [dict(choices[index]) for index in ranked if index]
+    before = ranked.index(0) if 0 in ranked else len(estimated)
+    return [*estimated[:before], dict(choices[0])]
 
 
 def moved_to_front(source: str, choice: Choice) -> tuple[str, frozenset[str]]:
-    """The source with the chosen value of each tunable first in its list, and the tunables that are so now.
+    """Put the chosen value of each tunable first in its list; return the source and the tunables that are so now.
 
     So the file alone gives the tuned kernel.
     """

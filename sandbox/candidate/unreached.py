@@ -48,7 +48,7 @@ def unreached(
     plan = _PLAN.match(text)
     if plan is None or _PART.search(text):
         return []
-    beside = _beside(declarations, unread)
+    beside = _unread_names_within(declarations, unread)
     open_ = defaultdict[str, list[Declaration]](list)
     fresh: list[Iterable[str]] = [_WORD.findall(plan[1])]
     uses = {row[2].text for row in defined}  # of macros: what they declare is not known
@@ -71,18 +71,18 @@ def unreached(
                     stay.add(id(declared))
                     fresh += ([t.text for t in declared.tokens if t.kind == "name"], beside[id(declared)])
             fresh.append(macros.pop(word, ()))
-    return list({id(d): d for found in open_.values() for d in found if id(d) not in stay}.values())
+    return list({id(d): d for namesakes in open_.values() for d in namesakes if id(d) not in stay}.values())
 
 
-def _beside(declarations: Sequence[Declaration], unread: Sequence[Token]) -> dict[int, list[str]]:
-    """The unread names within each declaration, as of another head before the same body."""
+def _unread_names_within(declarations: Sequence[Declaration], unread: Sequence[Token]) -> dict[int, list[str]]:
+    """List the unread names within each declaration, as of another head before the same body."""
     ordered = sorted(declarations, key=lambda d: d.tokens[0].start)
-    starts, found = [d.tokens[0].start for d in ordered], defaultdict[int, list[str]](list)
+    starts, unread_names = [d.tokens[0].start for d in ordered], defaultdict[int, list[str]](list)
     for token in unread:
-        at = bisect_right(starts, token.start) - 1
-        if at >= 0 and token.end <= ordered[at].tokens[-1].end:
-            found[id(ordered[at])].append(token.text)
-    return found
+        index = bisect_right(starts, token.start) - 1
+        if index >= 0 and token.end <= ordered[index].tokens[-1].end:
+            unread_names[id(ordered[index])].append(token.text)
+    return unread_names
 
 
 def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
@@ -99,9 +99,9 @@ def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
     if "operator" in words:
         return _types_of(words[words.index("operator") + 1 :])
     names, depth, angles = list[str](), 0, list[int]()
-    for at, (word, after) in enumerate(pairwise([*words, ""])):
+    for index, (word, after) in enumerate(pairwise([*words, ""])):
         if word == "<" and depth == 0:
-            angles.append(at)
+            angles.append(index)
         elif word in (">", ">>") and depth == 0 and angles:  # of a template's arguments, before the parameters
             opened = angles[-len(word) :] or angles
             del angles[-len(word) :]
@@ -114,14 +114,14 @@ def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
 
 
 def _types_of(words: Sequence[str]) -> list[str]:
-    """The words of an operator's parameters that may be types; none where it has no parameters, and then it stays."""
+    """List the words of an operator's parameters that may be types; none where it has no parameters: it stays."""
     words = words[2:] if list(words[:2]) == ["(", ")"] else words
-    named = (a for a, after in pairwise(words[words.index("(") :]) if a.isidentifier() and after not in (",", ")", "="))
-    return [name for name in named if name not in _QUALIFIERS] if "(" in words else []
+    names = (a for a, after in pairwise(words[words.index("(") :]) if a.isidentifier() and after not in (",", ")", "="))
+    return [name for name in names if name not in _QUALIFIERS] if "(" in words else []
 
 
 def _name_of_value(declared: Declaration, marks: frozenset[str]) -> str:
-    """The name of an alias, of a constant without a mark, or of a class that a deduction guide is for; else ""."""
+    """Name an alias, a constant without a mark, or the class that a deduction guide is for; else ""."""
     words = [t.text for t in declared.tokens]
     is_alias = declared.kind in ("using", "typedef")
     if not _STAYING.isdisjoint(outside_braces(words) if is_alias else words[: declared.head]):
@@ -134,8 +134,8 @@ def _name_of_value(declared: Declaration, marks: frozenset[str]) -> str:
 
 
 def _is_joined(name: str, words: frozenset[str], pieces: int) -> bool:
-    """True where at most this many of the words, and at least two, make the name, or it is too long to find out."""
+    """Tell whether at most this many of the words, and at least two, make the name, or it is too long to find out."""
     if len(name) > MAX_NAME:
         return True
-    cuts = (at for at in range(1, len(name)) if name[:at] in words)
-    return any(name[at:] in words or (pieces > 2 and _is_joined(name[at:], words, pieces - 1)) for at in cuts)
+    cuts = (cut for cut in range(1, len(name)) if name[:cut] in words)
+    return any(name[cut:] in words or (pieces > 2 and _is_joined(name[cut:], words, pieces - 1)) for cut in cuts)

@@ -28,25 +28,29 @@ def plan_shapes(prepared: Prepared, rng_seed: int) -> tuple[Case, ...]:
 
 
 def derived_cases(prepared: Prepared, rng_seed: int, listed: Collection[Case]) -> tuple[Case, ...]:
-    """The same, and a case for each way of the plan that none of them takes; each shape once."""
+    """Derive the shapes of the plan, and a case for each way of the plan that none of them takes; each shape once."""
     shapes = plan_shapes(prepared, rng_seed)
-    ways = plan_way_cases(prepared, rng_seed, (*listed, *shapes))
-    return tuple({case.name: case for case in (*shapes, *ways)}.values())
+    way_cases = plan_way_cases(prepared, rng_seed, (*listed, *shapes))
+    return tuple({case.name: case for case in (*shapes, *way_cases)}.values())
 
 
 def sweep_of(prepared: Prepared, secret: int, families: InputFamilies) -> Sweep:
-    """The sweep of one candidate by its own secret; without that nobody can foretell it."""
+    """Make the sweep of one candidate by its own secret; without that nobody can foretell it."""
     return Sweep(prepared.task, secret, tuple(families.ranges), numbers_in(prepared), families.independent)
 
 
 def candidate_secret(prepared: Prepared, secret: int) -> int:
-    """A secret of the candidate's own, from its source, its tunables and its task; SHA-256 keeps the first one."""
-    own = (prepared.id, *(f"{name}={value}" for name, value in sorted(prepared.tunables.items())), prepared.task.digest)
-    return int.from_bytes(hashlib.sha256("\0".join([f"{secret:x}", *own]).encode()).digest()[:16], "little")
+    """Derive a secret of the candidate's own from its source, tunables and task; SHA-256 keeps the first one."""
+    identity = (
+        prepared.id,
+        *(f"{name}={value}" for name, value in sorted(prepared.tunables.items())),
+        prepared.task.digest,
+    )
+    return int.from_bytes(hashlib.sha256("\0".join([f"{secret:x}", *identity]).encode()).digest()[:16], "little")
 
 
 def numbers_in(prepared: Prepared) -> tuple[int, ...]:
-    """The whole numbers that the file and its plan hold, and the tunables' values."""
-    written = _NUMBER.findall(prepared.source)
-    found = {int(text, 16 if text[1:2] in ("x", "X") else 10) for text in written}
-    return tuple(sorted({*found, *prepared.tunables.values()}))[:MOST_NUMBERS]
+    """List the whole numbers that the file and its plan hold, and the tunables' values."""
+    literals = _NUMBER.findall(prepared.source)
+    numbers = {int(text, 16 if text[1:2] in ("x", "X") else 10) for text in literals}
+    return tuple(sorted({*numbers, *prepared.tunables.values()}))[:MOST_NUMBERS]

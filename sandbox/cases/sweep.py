@@ -60,7 +60,7 @@ class _Draws:
 
     order: Mapping[str, list[int]]  # lengths in the order in which they are taken
     focus: Numbers  # number of the dim that a case is about
-    place: Mapping[str, Numbers]  # in the dim's order
+    positions: Mapping[str, Numbers]  # in the dim's order
     little: Mapping[str, Fractions]  # how far above its least length, where a case is about another dim
     remainders: Mapping[str, Numbers]  # by LEVELS, of the steps of each length, where a case is about pairs
     like: Numbers  # number of the test whose scalars and missing inputs it has
@@ -82,12 +82,12 @@ class Sweep:
         """Yield those with these numbers, the most telling first; some have none. The same fields give the same."""
         if not self._draws.order:
             return
-        known = set[str]()
+        names = set[str]()
         for number in range(start, min(stop, MOST)):
             dims = self._dims(number)
             name = case_name(dims)
-            if name not in known and self._is_shape(dims):
-                known.add(name)
+            if name not in names and self._is_shape(dims):
+                names.add(name)
                 yield SweptCase(self._case(number, name, dims), str(self._draws.family[number]))
 
     @computed_once
@@ -114,19 +114,19 @@ class Sweep:
         for number, kinds in ((OF_ALL, JOINT), (OF_PAIRS, PAIRED)) if len(names) > 1 else ():
             focus[np.isin(np.arange(MOST) % TURN, [*kinds])] = number
         paired = paired_remainders(len(names), rng)[(np.cumsum(focus == OF_PAIRS) - 1) % RUNS]
-        place = {}
-        for at, name in enumerate(names):
-            own = np.cumsum(focus == at) - 1
-            place[name] = np.where(focus < 0, rng.integers(len(order[name]), size=MOST), own % len(order[name]))
-        known = [name for name in SHARES if name == AS_DRAWN or name in self.families]
-        shares = np.array([SHARES[name] for name in known])
-        family = np.array(known)[rng.choice(len(known), MOST, p=shares / shares.sum())]
+        positions = {}
+        for dim, name in enumerate(names):
+            turn = np.cumsum(focus == dim) - 1
+            positions[name] = np.where(focus < 0, rng.integers(len(order[name]), size=MOST), turn % len(order[name]))
+        families = [name for name in SHARES if name == AS_DRAWN or name in self.families]
+        shares = np.array([SHARES[name] for name in families])
+        family = np.array(families)[rng.choice(len(families), MOST, p=shares / shares.sum())]
         return _Draws(
             order,
             focus,
-            place,
+            positions,
             {name: rng.random(MOST) for name in self._listed},
-            {name: paired[:, at] for at, name in enumerate(names)},
+            {name: paired[:, dim] for dim, name in enumerate(names)},
             rng.integers(len(self.task.tests), size=MOST),
             self._seeds(family, rng),
             family,
@@ -140,7 +140,7 @@ class Sweep:
 
     def _orders(self, rng: np.random.Generator) -> dict[str, list[int]]:
         """Draw for each dim that varies the order of its lengths, beside the least of the others."""
-        found = dict[str, list[int]]()
+        orders = dict[str, list[int]]()
         for name, lengths in self._listed.items():
 
             def spent(length: int, name: str = name) -> float:
@@ -148,8 +148,8 @@ class Sweep:
 
             order = swept_lengths(lengths, self.task.multiples.get(name, 1), spent, self.limit, self.marked, rng)
             if order:
-                found[name] = order
-        return found
+                orders[name] = order
+        return orders
 
     def _dims(self, number: int) -> Dims:
         """Draw the lengths of a case; where they cost too much the other dims have their least, or all are shorter."""
@@ -158,14 +158,14 @@ class Sweep:
         if focus == OF_PAIRS:
             return self._by_remainders(number)
         if focus == OF_ALL:
-            drawn = {name: draws.order[name][int(draws.place[name][number])] for name in names}
+            drawn = {name: draws.order[name][int(draws.positions[name][number])] for name in names}
             return self._shortened({**self._least, **drawn})
         name = names[focus]
-        chosen = {**self._least, name: draws.order[name][int(draws.place[name][number])]}
+        chosen = {**self._least, name: draws.order[name][int(draws.positions[name][number])]}
         spare = CHEAP / max(1.0, cost(self.task, chosen))
         steps = min(VARIED, max(LITTLE, spare ** (1 / max(1, len(names) - 1))))
-        others = {each: self._little(each, steps, number) for each in self._listed if each != name}
-        return {**chosen, **others} if cost(self.task, {**chosen, **others}) <= self.limit else chosen
+        short_dims = {other: self._little(other, steps, number) for other in self._listed if other != name}
+        return {**chosen, **short_dims} if cost(self.task, {**chosen, **short_dims}) <= self.limit else chosen
 
     def _by_remainders(self, number: int) -> Dims:
         """Make each dim as short as its remainder lets it be, or a little longer where the case is still cheap."""

@@ -11,19 +11,19 @@ from sandbox.candidate.resolve import ResolvedPlan
 Lists = tuple[tuple[int, ...] | None, ...]
 
 
-def chosen_of(plan: ResolvedPlan, most: int | None, asked: Lists) -> tuple[tuple[int, ...], Lists]:
-    """The number of each launch, and their numbers where these are listed; all of a cooperative launch.
+def chosen_of(plan: ResolvedPlan, most: int | None, requested: Lists) -> tuple[tuple[int, ...], Lists]:
+    """Count the workgroups of each launch, and list their numbers where these are given; all of a cooperative launch.
 
     LabError when a list does not fit its launch.
     """
     totals = [math.prod(launch.grid) for launch in plan.launches]
-    lists = asked or (None,) * len(totals)
+    lists = requested or (None,) * len(totals)
     if len(lists) != len(totals):
         raise LabError(f"{len(lists)} lists of workgroups for {len(totals)} launches; give one for each")
     for numbers, total in zip(lists, totals, strict=True):
         _check(numbers, total)
-    lists = tuple(n if not at else None for n, at in zip(lists, together(plan), strict=True))
-    few = (None if at else most for at in together(plan))
+    lists = tuple(n if not at_once else None for n, at_once in zip(lists, together(plan), strict=True))
+    few = (None if at_once else most for at_once in together(plan))
     even = [total if n is None else min(total, max(1, n)) for n, total in zip(few, totals, strict=True)]
     return tuple(n if numbers is None else len(numbers) for n, numbers in zip(even, lists, strict=True)), lists
 

@@ -48,22 +48,22 @@ class CandidateStages:
     def compiled(self, *, is_assembled: bool = True) -> CompiledStage:
         """Compile for the GPU. Without a code object only the listing is made, which is enough for a time."""
         with self.lock:
-            known = self.compilations.get(True) or self.compilations.get(is_assembled)
-            if known is None:
+            stage = self.compilations.get(True) or self.compilations.get(is_assembled)
+            if stage is None:
                 compilation = None
                 if self.prepared.refusal is None:
                     chosen = self.prepared.tunables
                     compilation = self.compiler.compile(self.prepared.candidate, chosen, is_assembled=is_assembled)
-                known = self.compilations[is_assembled] = self._checked(compilation)
-            return known
+                stage = self.compilations[is_assembled] = self._checked(compilation)
+            return stage
 
     def program(self, *, is_assembled: bool = True) -> ProgramStage:
         """Decode the listing for the lab."""
         with self.lock:
-            known = self.programs.get(True) or self.programs.get(is_assembled)
-            if known is None:
-                known = self.programs[is_assembled] = self._decoded(self.compiled(is_assembled=is_assembled))
-            return known
+            stage = self.programs.get(True) or self.programs.get(is_assembled)
+            if stage is None:
+                stage = self.programs[is_assembled] = self._decoded(self.compiled(is_assembled=is_assembled))
+            return stage
 
     def _checked(self, compilation: Compilation | None) -> CompiledStage:
         if compilation is None:

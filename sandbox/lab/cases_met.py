@@ -68,19 +68,19 @@ class CaseDraw:
         return self.inputs.swept(self.judge.built.prepared)
 
     @computed_once
-    def known(self) -> tuple[Case, ...]:
+    def known_shapes(self) -> tuple[Case, ...]:
         """Give the listed, derived and swept shapes."""
         return (*self.task.tests, *self.task.benchmarks, *self.shapes, *(row.case for row in self.swept))
 
     @computed_once
     def ways(self) -> tuple[Case, ...]:
         """Give shapes for the ways of the plan that no known shape takes."""
-        return plan_way_cases(self.judge.built.prepared, self.seed, self.known)
+        return plan_way_cases(self.judge.built.prepared, self.seed, self.known_shapes)
 
     @computed_once
     def surveyed(self) -> tuple[Case, ...]:
         """Give shapes on which the program does what it does on no known shape."""
-        return surveyed_cases(self.judge, self.seed, self.inputs.secret, (*self.known, *self.ways))
+        return surveyed_cases(self.judge, self.seed, self.inputs.secret, (*self.known_shapes, *self.ways))
 
     @computed_once
     def on_benchmarks(self) -> list[tuple[Case, str]]:
@@ -152,7 +152,7 @@ def _large(draw: CaseDraw) -> Iterator[CaseMet]:
 
 
 def _families(draw: CaseDraw) -> Iterator[CaseMet]:
-    """All families on the first test; where that is large, the task's own and some of the general ones."""
+    """Yield all families on the first test; where it is large, the task's own and some of the general ones."""
     secret = draw.secret(draw.first)  # the task's own families have its own tight tolerance
     general = draw.families() if draw.has_small_first else [family for _, family in draw.on_benchmarks]
     for family in dict.fromkeys((*draw.task.variant_names, *general)):
@@ -160,7 +160,7 @@ def _families(draw: CaseDraw) -> Iterator[CaseMet]:
 
 
 def _binades(draw: CaseDraw) -> Iterator[CaseMet]:
-    """A small test with the values of one input as small and as large as the task bears, and of sizes between."""
+    """Yield a small test with the values of one input as small and as large as the task bears, and of sizes between."""
     small = draw.first if draw.has_small_first else small_cases(draw.task)[-1]
     borne = len(draw.inputs.listed.families.ranges.get(ONE_BINADE, ()))
     for seed in seeds_of_ends(borne, BETWEEN_ENDS, draw.inputs.rng) if borne else ():
@@ -169,14 +169,14 @@ def _binades(draw: CaseDraw) -> Iterator[CaseMet]:
 
 
 def _long(draw: CaseDraw) -> Iterator[CaseMet]:
-    """The task's own families on shapes with one long dim; orders, and some general families, where lines are long.
+    """Yield the task's own families on shapes with one long dim; orders and some general families on long lines.
 
     Left out where the plan launches many work-items: each of them costs as much as its work.
     """
     names, rng = draw.general_families(), draw.inputs.rng
     ordered = [name for name in names if name.removesuffix(TOGETHER) in ORDERS]
-    others = [name for name in names if name not in ordered]
-    drawn = [others[int(index)] for index in rng.permutation(len(others))[:ON_LONG]]
+    unordered = [name for name in names if name not in ordered]
+    drawn = [unordered[int(index)] for index in rng.permutation(len(unordered))[:ON_LONG]]
     for case in draw.inputs.long:
         if has_few_items(draw.judge, case):
             general = [*ordered, *drawn] if case == draw.inputs.with_long_lines else []
@@ -185,7 +185,7 @@ def _long(draw: CaseDraw) -> Iterator[CaseMet]:
 
 
 def _outliers(draw: CaseDraw) -> Iterator[CaseMet]:
-    """The derived shapes with the longest lines on outliers, and of the surveyed ones as many."""
+    """Yield the derived shapes with the longest lines on outliers, and of the surveyed ones as many."""
     if TAILED not in draw.inputs.listed.families.names:
         return
     for derived in ([*draw.shapes, *(row.case for row in draw.swept)], draw.surveyed):
@@ -234,17 +234,17 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int, laws: Sequence[Cas
 
 
 def refused(built: Built, target: Target, case: Case) -> tuple[Finding, ...]:
-    """The reasons not to launch this case; a plan must serve shapes that no list names, too."""
+    """List the reasons not to launch this case; a plan must serve shapes that no list names, too."""
     try:
         plan = built.prepared.plan(case)
     except PlanError as error:
         return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-    found = check_limits(plan, target, built.compilation.kernels)
-    return tuple(replace(finding, case=case.name) for finding in found)
+    findings = check_limits(plan, target, built.compilation.kernels)
+    return tuple(replace(finding, case=case.name) for finding in findings)
 
 
 def confirmed_whole(judge: Judge, plain: Built, inputs: SessionInputs) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of every benchmark case, as much of it as the budget allows, and of every family on one of them."""
+    """Execute every benchmark case, as much of it as the budget allows, and every family on one; give their rows."""
     took_s = list[float]()
     rows, findings = confirmed_rows(judge, plain, inputs, took_s)
     if findings:
@@ -252,12 +252,12 @@ def confirmed_whole(judge: Judge, plain: Built, inputs: SessionInputs) -> tuple[
     more, findings = confirmed_families(judge, plain, inputs, took_s)
     if findings:
         return [*rows, *more], findings
-    made_for_it, findings = searched(judge, inputs)
-    return [*rows, *more, *made_for_it], findings
+    searched_rows, findings = searched(judge, inputs)
+    return [*rows, *more, *searched_rows], findings
 
 
 def one_whole(judge: Judge, plain: Built, inputs: SessionInputs) -> tuple[CaseResult, tuple[Finding, ...]]:
-    """The row of the cheapest test, whole where that fits the budget: for a candidate of which only samples were."""
+    """Execute the cheapest test, whole where that fits the budget: for a candidate of which only samples were."""
     test = min(judge.task.tests, key=lambda case: cost(judge.task, case.dims))
     timed = TimedCase(judge, test, inputs.of(test), inputs.rng)
     return ConfirmedCase(timed, plain, judge.patience.confirm_s).run()

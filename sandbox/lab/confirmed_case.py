@@ -47,7 +47,7 @@ class ConfirmedCase:
             return self._in_one()
         if findings:
             return timed.refused(findings, sample)
-        each_s = sample.seconds / len(sample.written)
+        each_s = sample.seconds / len(sample.elements_written)
         whole_s = math.prod(timed.launch.grid) * each_s / UNCHECKED
         row, limit_s = None, self.limit_s(each_s)
         if whole_s <= limit_s:
@@ -74,7 +74,7 @@ class ConfirmedCase:
         return self.timed.whole_by(self.plain, deadline_s)
 
     def _in_one(self) -> Rows:
-        """The answer for a plan of which no part can be executed alone."""
+        """Answer for a plan of which no part can be executed alone."""
         is_short = cost(self.timed.judge.task, self.timed.case.dims) <= WHOLE_WORK
         return (self._whole(DEADLINE_S) if is_short else None) or self.timed.scaled()
 
@@ -83,11 +83,11 @@ class ConfirmedCase:
         findings: tuple[Finding, ...] | None = ()
         ends = ENDS_OF_ENOUGH
         while len(sample.drawn) < ENOUGH and self.spent_s() - begun_s < self.budget_s and not findings:
-            before = len(sample.written)
+            before = len(sample.elements_written)
             findings = self.timed.sampled(sample, min(BATCH, ENOUGH - len(sample.drawn)), ends)
             if findings is None:
                 return self._in_one()
-            if len(sample.written) == before:
+            if len(sample.elements_written) == before:
                 break  # the grid has no others
             ends = 0
         return self.timed.refused(findings, sample) if findings else self.timed.answer(sample)
@@ -96,7 +96,7 @@ class ConfirmedCase:
 def confirmed_rows(
     judge: Judge, plain: Built, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of all benchmark cases within one budget, up to the first with findings; `took_s` gets their times."""
+    """Confirm all benchmark cases within one budget, up to the first with findings; `took_s` gets their times."""
     rows, cases, left_s = list[CaseResult](), judge.task.benchmarks, judge.patience.confirm_s
     for number, case in enumerate(cases):
         timed = TimedCase(judge, case, inputs.of(case), inputs.rng)

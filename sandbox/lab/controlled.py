@@ -32,7 +32,7 @@ class Controlled:
     def after(
         self, fault: NoAnswer | HostStarved, begun: Callable[[], Evaluation], step: Callable[[], Evaluation]
     ) -> Evaluation:
-        """The answer of a step that has just ended in this fault, or a rejection where only this candidate has none."""
+        """Return the answer of a step that has just ended in this fault; reject where only this candidate has none."""
         try:
             return self._resumed(step, fault)
         except NoAnswer as error:
@@ -43,8 +43,8 @@ class Controlled:
         try:
             return self._patiently(step)
         except NoAnswer as error:
-            said = f"the lab has no answer on this kernel, twice, and has one on a right kernel between ({error})"
-            return replace(begun(), verdict=rejected("execute", (Finding("timeout", said[:600]),)))
+            message = f"the lab has no answer on this kernel, twice, and has one on a right kernel between ({error})"
+            return replace(begun(), verdict=rejected("execute", (Finding("timeout", message[:600]),)))
 
     def _patiently(self, step: Callable[[], Answer]) -> Answer:
         try:
@@ -53,7 +53,7 @@ class Controlled:
             return self._resumed(step, error)
 
     def _resumed(self, step: Callable[[], Answer], fault: NoAnswer | HostStarved) -> Answer:
-        """The step's answer where the host was starved; any other fault is final."""
+        """Return the step's answer where the host was starved; any other fault is final."""
         for pause_s in PAUSES_S:
             if not isinstance(fault, HostStarved):
                 break
@@ -66,5 +66,5 @@ class Controlled:
 
 
 def unknown_to_caches(source: str) -> str:
-    """The same kernel under a text that was never compiled."""
+    """Write the same kernel as a text that was never compiled."""
     return f"{source}\nstatic const int control_{secrets.token_hex(8)} = 0;\n"

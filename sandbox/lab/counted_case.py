@@ -78,28 +78,30 @@ class CountedCase:
         return tuple(math.prod(launch.grid) for launch in self.plan.launches)
 
     def run(self) -> Counted:
-        """The counters of the launches; findings where there are none that represent the work."""
-        seen = self._execute(DEADLINE_S, self._counted, self._few())
-        if not seen.findings and self._represents(seen):
-            return tuple(c if c.spread.is_atomic else c.times(_more(c.spread.others_share)) for c in seen.launches), ()
-        if seen.is_waiting:
-            seen = self._whole(MANY)
-        elif not seen.findings and not self._is_handed_out(seen):
-            seen = self._in_quartiles(self._execute(self._deadline_s(seen), MANY, self._drawn()))
-        if not seen.findings:
-            seen = self._beside_idle(seen) or seen
-        if seen.findings:
-            return (), seen.findings
-        if self._is_explained(seen):
-            return self._explained(seen), ()
+        """Count the launches; findings where nothing that was executed represents the work."""
+        trial = self._execute(DEADLINE_S, self._counted, self._few())
+        if not trial.findings and self._represents(trial):
+            return tuple(c if c.spread.is_atomic else c.times(_more(c.spread.others_share)) for c in trial.launches), ()
+        if trial.is_waiting:
+            trial = self._whole(MANY)
+        elif not trial.findings and not self._is_handed_out(trial):
+            trial = self._in_quartiles(self._execute(self._deadline_s(trial), MANY, self._drawn()))
+        if not trial.findings:
+            trial = self._beside_idle(trial) or trial
+        if trial.findings:
+            return (), trial.findings
+        if self._is_explained(trial):
+            return self._explained(trial), ()
         if sum(int(buffer.data.nbytes) for buffer in self._written) > COUNTED_BYTES:
-            return (), (self._refusal(seen.launches),)
-        whole = self._whole(max(self._totals))
-        if {finding.kind for finding in whole.findings} == {"timeout"}:
-            return (), (self._refusal(seen.launches),)
-        return whole.launches, whole.findings
+            return (), (self._refusal(trial.launches),)
+        complete = self._whole(max(self._totals))
+        if {finding.kind for finding in complete.findings} == {"timeout"}:
+            return (), (self._refusal(trial.launches),)
+        return complete.launches, complete.findings
 
-    def _execute(self, deadline_s: float, recorded: int, places: tuple[tuple[int, ...] | None, ...] = ()) -> Execution:
+    def _execute(
+        self, deadline_s: float, recorded: int, workgroups: tuple[tuple[int, ...] | None, ...] = ()
+    ) -> Execution:
         return self.lab.execute(
             ExecutionRequest(
                 self.built.program,
@@ -107,7 +109,7 @@ class CountedCase:
                 (*self.inputs, *self._written),
                 deadline_s,
                 count=True,
-                workgroups=places,
+                workgroups=workgroups,
                 recorded=recorded,
                 l1_sharers=self.l1_sharers,
                 timeline=self._timeline,
@@ -126,13 +128,13 @@ class CountedCase:
 
     def _few(self) -> Places:
         """Of each launch those that are recorded, and others that only say how much they do."""
-        found, rng = list[tuple[int, ...] | None](), np.random.default_rng(self.seed)
+        numbers, rng = list[tuple[int, ...] | None](), np.random.default_rng(self.seed)
         for launch, total in zip(self.plan.launches, self._totals, strict=True):
             counted = self._counted
             middle = tuple((2 * k + 1) * total // (2 * counted) for k in range(counted))
-            others = drawn(launch.grid, self._others(total), 0, rng, frozenset(middle))
-            found.append((*middle, *others) if total > counted else None)
-        return tuple(found)
+            unrecorded = drawn(launch.grid, self._others(total), 0, rng, frozenset(middle))
+            numbers.append((*middle, *unrecorded) if total > counted else None)
+        return tuple(numbers)
 
     @property
     def _counted(self) -> int:
@@ -145,8 +147,8 @@ class CountedCase:
         return min(OTHERS[1] // fewer, max(OTHERS[0] // fewer, self._affordable(total)))
 
     def _affordable(self, total: int) -> int:
-        each = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
-        return int(WIDE / (ROUGH if self.is_rough else 1) / len(self._totals) / each)
+        work_per_workgroup = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
+        return int(WIDE / (ROUGH if self.is_rough else 1) / len(self._totals) / work_per_workgroup)
 
     def _drawn(self) -> Places:
         rng = np.random.default_rng(self.seed + 1)
@@ -160,87 +162,87 @@ class CountedCase:
         """Every workgroup, so many of them recorded."""
         return self._execute(DEADLINE_S, recorded)
 
-    def _in_quartiles(self, seen: Execution) -> Execution:
+    def _in_quartiles(self, trial: Execution) -> Execution:
         """Execute drawn places again where their work is uneven, so that timelines stand for a quarter of it each."""
-        if seen.findings:
-            return seen
-        places = self._drawn()
-        pairs = [(c.spread, some) for c, some in zip(seen.launches, places, strict=True)]
+        if trial.findings:
+            return trial
+        numbers = self._drawn()
+        pairs = [(c.spread, some) for c, some in zip(trial.launches, numbers, strict=True)]
         ordered = [spread.quartiles_first(some) if some else None for spread, some in pairs]
         if not any(ordered):
-            return seen
-        places = tuple(a if a else b for a, b in zip(ordered, places, strict=True))
-        again = self._execute(self._deadline_s(seen), MANY, places)
-        return seen if again.findings else again
+            return trial
+        numbers = tuple(a if a else b for a, b in zip(ordered, numbers, strict=True))
+        uneven = self._execute(self._deadline_s(trial), MANY, numbers)
+        return trial if uneven.findings else uneven
 
-    def _deadline_s(self, seen: Execution) -> float:
+    def _deadline_s(self, first: Execution) -> float:
         """Seconds for more workgroups of launches of which some ended: a busy machine is not their fault."""
-        each_s = (spent / c.spread.executed for spent, c in zip(seen.launch_cpu_s, seen.launches, strict=True))
+        each_s = (spent / c.spread.executed for spent, c in zip(first.launch_cpu_s, first.launches, strict=True))
         return max(DEADLINE_S, min(LONGEST_S, SLACK * MANY * sum(each_s)))
 
-    def _beside_idle(self, seen: Execution) -> Execution | None:
-        """The launches of which nothing was seen at work, at more places, then whole, beside the rest; None if in vain.
+    def _beside_idle(self, first: Execution) -> Execution | None:
+        """Execute launches that did nothing at more places, then whole, beside the rest; None where that is in vain.
 
         A plan may have a launch that does little or nothing on some shapes, such as one that adds parts.
         """
-        totals, deadline_s = self._totals, self._deadline_s(seen)
-        idle = [not c.spread.busy and c.spread.executed < n for c, n in zip(seen.launches, totals, strict=True)]
+        totals, deadline_s = self._totals, self._deadline_s(first)
+        idle = [not c.spread.busy and c.spread.executed < n for c, n in zip(first.launches, totals, strict=True)]
         if not any(idle) or all(idle):
             return None
         some, rng, launches = self._drawn(), np.random.default_rng(self.seed + 3), self.plan.launches
         for is_whole in (False, True):
-            more = (None if is_whole else drawn(each.grid, OTHERS[1], 0, rng, frozenset()) for each in launches)
-            places = tuple(b if is_idle else a for is_idle, a, b in zip(idle, some, more, strict=True))
-            found = self._execute(deadline_s, MANY if is_whole else OTHERS[1], places)
-            if found.findings:
+            more = (None if is_whole else drawn(launch.grid, OTHERS[1], 0, rng, frozenset()) for launch in launches)
+            numbers = tuple(b if is_idle else a for is_idle, a, b in zip(idle, some, more, strict=True))
+            execution = self._execute(deadline_s, MANY if is_whole else OTHERS[1], numbers)
+            if execution.findings:
                 return None
-            at_work = [c.spread.busy for c, is_idle in zip(found.launches, idle, strict=True) if is_idle]
+            at_work = [c.spread.busy for c, is_idle in zip(execution.launches, idle, strict=True) if is_idle]
             if all(at_work) if not is_whole else not any(at_work):
-                return found
+                return execution
         return None
 
-    def _represents(self, seen: Execution) -> bool:
-        """The recorded work explains what is written and read, and others do as much."""
-        if all(c.spread.executed == total for c, total in zip(seen.launches, self._totals, strict=True)):
-            return all(math.isfinite(c.spread.others_share) for c in seen.launches)  # else only idle ones are recorded
-        stored, loaded = _sums(seen.launches, "stored"), _sums(seen.launches, "loaded")
+    def _represents(self, trial: Execution) -> bool:
+        """Tell whether the recorded work explains what is written and read, and others do as much."""
+        if all(c.spread.executed == total for c, total in zip(trial.launches, self._totals, strict=True)):
+            return all(math.isfinite(c.spread.others_share) for c in trial.launches)  # else only idle ones are recorded
+        stored, loaded = _sums(trial.launches, "stored"), _sums(trial.launches, "loaded")
         for buffer in self._written:
-            size, said = int(buffer.data.nbytes), stored[buffer.name]
-            may_repeat = buffer.role not in WRITTEN or buffer.name in seen.updated  # a workspace is used again
-            if said < FEWER * size or (said > MORE * size and not may_repeat):
+            size, stored_bytes = int(buffer.data.nbytes), stored[buffer.name]
+            may_repeat = buffer.role not in WRITTEN or buffer.name in trial.updated  # a workspace is used again
+            if stored_bytes < FEWER * size or (stored_bytes > MORE * size and not may_repeat):
                 return False
         # Scalar loads are not counted: of an input that a whole wave reads at one place there is nothing.
         if any(0 < loaded[buffer.name] < READ * buffer.data.nbytes for buffer in self.inputs):
             return False
-        return all(c.spread.is_alike and c.spread.busy for c in seen.launches)
+        return all(c.spread.is_alike and c.spread.busy for c in trial.launches)
 
-    def _is_explained(self, seen: Execution) -> bool:
-        """True where somebody writes each output, and each launch does something, or nothing as a whole."""
-        stored = _sums(seen.launches, "stored")
+    def _is_explained(self, trial: Execution) -> bool:
+        """Tell whether somebody writes each output, and each launch does something, or nothing as a whole."""
+        stored = _sums(trial.launches, "stored")
         outputs = (buffer for buffer in self._written if buffer.role in WRITTEN and buffer.data.nbytes)
         if not all(stored[buffer.name] for buffer in outputs):
             return False
-        return all(c.spread.busy or c.spread.executed == n for c, n in zip(seen.launches, self._totals, strict=True))
+        return all(c.spread.busy or c.spread.executed == n for c, n in zip(trial.launches, self._totals, strict=True))
 
-    def _is_handed_out(self, seen: Execution) -> bool:
-        """True where the first workgroups took everything from a queue: more of them would take as much."""
-        stored = _sums(seen.launches, "stored")
-        outputs = [buffer for buffer in self._written if buffer.role in WRITTEN and buffer.name not in seen.updated]
+    def _is_handed_out(self, trial: Execution) -> bool:
+        """Tell whether the first workgroups took everything from a queue: more of them would take as much."""
+        stored = _sums(trial.launches, "stored")
+        outputs = [buffer for buffer in self._written if buffer.role in WRITTEN and buffer.name not in trial.updated]
         return (
-            any(c.spread.is_atomic for c in seen.launches)
+            any(c.spread.is_atomic for c in trial.launches)
             and bool(outputs)
             and all(stored[buffer.name] > MORE * buffer.data.nbytes for buffer in outputs)
         )
 
-    def _explained(self, seen: Execution) -> tuple[LaunchCounters, ...]:
+    def _explained(self, trial: Execution) -> tuple[LaunchCounters, ...]:
         """As much of each launch as writes the outputs once, times what a busy workgroup of a wide draw does."""
-        sizes = {b.name: b.data.nbytes for b in self._written if b.role in WRITTEN and b.name not in seen.updated}
-        is_whole = all(c.spread.executed == total for c, total in zip(seen.launches, self._totals, strict=True))
-        wide = seen if is_whole else self._execute(DEADLINE_S, 1, self._wide())
-        written = _by_what_they_write(seen.launches, sizes)
+        sizes = {b.name: b.data.nbytes for b in self._written if b.role in WRITTEN and b.name not in trial.updated}
+        is_whole = all(c.spread.executed == total for c, total in zip(trial.launches, self._totals, strict=True))
+        wide = trial if is_whole else self._execute(DEADLINE_S, 1, self._wide())
+        factors = _by_what_they_write(trial.launches, sizes)
         if is_whole or wide.findings:
-            return tuple(c.times(factor) for c, factor in zip(seen.launches, written, strict=True))
-        pairs = zip(seen.launches, wide.launches, self._totals, written, strict=True)
+            return tuple(c.times(factor) for c, factor in zip(trial.launches, factors, strict=True))
+        pairs = zip(trial.launches, wide.launches, self._totals, factors, strict=True)
         return tuple(c.times(_factor(c.spread, other.spread, total, once)) for c, other, total, once in pairs)
 
     def _refusal(self, launches: Sequence[LaunchCounters]) -> Finding:
@@ -276,8 +278,8 @@ def _factor(spread: Spread, wide: Spread, total: int, once: float) -> float:
     if spread.is_atomic or spread.executed == total or not (spread.busy and wide.busy and spread.work):
         return factor
     share = wide.busy / wide.executed
-    written = share / (spread.busy / spread.executed) / factor  # times the outputs' size, by the wide draw's share
-    if written * (1 - SURE * math.sqrt((1 - share) / wide.busy)) > MORE:
+    times_size = share / (spread.busy / spread.executed) / factor  # times the outputs' size, by the wide draw's share
+    if times_size * (1 - SURE * math.sqrt((1 - share) / wide.busy)) > MORE:
         return wide.work / wide.executed / (spread.work / spread.executed)
     return factor * _more(wide.work / wide.busy / (spread.work / spread.busy))
 
@@ -287,9 +289,9 @@ def _more(times: float) -> float:
     return times if times > MORE else 1.0
 
 
-def _sums(launches: Sequence[LaunchCounters], way: str) -> Mapping[str, float]:
-    found: dict[str, float] = {}
-    for each in launches:
-        for name, value in getattr(each.spread, way).items():
-            found[name] = found.get(name, 0.0) + value
-    return found
+def _sums(launches: Sequence[LaunchCounters], direction: str) -> Mapping[str, float]:
+    bytes_by_buffer: dict[str, float] = {}
+    for launch in launches:
+        for name, value in getattr(launch.spread, direction).items():
+            bytes_by_buffer[name] = bytes_by_buffer.get(name, 0.0) + value
+    return bytes_by_buffer

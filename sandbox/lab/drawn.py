@@ -19,7 +19,7 @@ class Drawn:
 
     grid: Grid
     owners: Mapping[str, Ownership]  # by output
-    written: dict[int, int] = field(default_factory=dict)
+    elements_written: dict[int, int] = field(default_factory=dict)
     drawn: list[int] = field(default_factory=list)
     accesses: int = 0
     seconds: float = 0.0
@@ -27,50 +27,50 @@ class Drawn:
 
     @classmethod
     def of(cls, task: Task, case: Case, grid: Grid) -> Self:
-        """A sample without workgroups."""
+        """Begin a sample without workgroups."""
         outputs = {s.name: (task.shape_of(s, case), s.layout == "column_major") for s in task.outputs}
         return cls(grid, {name: Ownership(grid, *about) for name, about in outputs.items()})
 
     def add(self, number: int, pieces: Mapping[str, Piece]) -> None:
         """One workgroup more, and what it wrote of each output."""
-        self.written[number] = sum(piece.places.size for piece in pieces.values())
+        self.elements_written[number] = sum(piece.positions.size for piece in pieces.values())
         for name, piece in pieces.items():
-            self.owners[name].add(number, piece.places)
+            self.owners[name].add(number, piece.positions)
 
     @property
     def shared(self) -> int:
         """Workgroups that begin where another one does, in the output where they are most."""
-        return max(each.shared for each in self.owners.values())
+        return max(owner.shared for owner in self.owners.values())
 
     @property
     def is_at_ends(self) -> bool:
         """True where each is the last one along some axis, though others are not."""
         total, inner = math.prod(self.grid), math.prod(max(1, extent - 1) for extent in self.grid)
-        return inner < total and all(is_edge(number, self.grid) for number in self.written)
+        return inner < total and all(is_edge(number, self.grid) for number in self.elements_written)
 
     def falls_short(self, elements: int) -> bool:
-        """True where no number of idle workgroups explains it: all write too little, or a tile at an end is cut."""
-        too_little = max(self.written.values()) * math.prod(self.grid) < LESS * elements
-        return too_little or any(each.is_cut_short for each in self.owners.values())
+        """Tell whether no number of idle workgroups explains it: all write too little, or a tile at an end is cut."""
+        too_little = max(self.elements_written.values()) * math.prod(self.grid) < LESS * elements
+        return too_little or any(owner.is_cut_short for owner in self.owners.values())
 
     @property
     def rivals(self) -> tuple[int, ...]:
         """Workgroups that may write where others of the sample do."""
-        return tuple(dict.fromkeys(number for each in self.owners.values() for number in each.rivals()))
+        return tuple(dict.fromkeys(number for owner in self.owners.values() for number in owner.rivals()))
 
     @property
     def twin(self) -> int:
         """A workgroup that begins where another one does; any where none does."""
-        return next((n for each in self.owners.values() for n in each.twins), next(iter(self.written)))
+        return next((n for owner in self.owners.values() for n in owner.twins), next(iter(self.elements_written)))
 
     def is_missing(self, elements: int) -> bool:
-        """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
-        most = max(self.written.values())
+        """Tell whether a workgroup wrote less than its share, or all of them less than the whole output needs."""
+        most = max(self.elements_written.values())
         return self.falls_short(elements) or any(
-            written == 0 or (written < LESS * most and not is_edge(number, self.grid))
-            for number, written in self.written.items()
+            count == 0 or (count < LESS * most and not is_edge(number, self.grid))
+            for number, count in self.elements_written.items()
         )
 
     def leaves_a_question(self, elements: int) -> bool:
-        """True where something seems to be missing, or could be: two workgroups may own the same place."""
-        return self.is_missing(elements) or not all(each.is_plain for each in self.owners.values())
+        """Tell whether something seems to be missing, or could be: two workgroups may own the same place."""
+        return self.is_missing(elements) or not all(owner.is_plain for owner in self.owners.values())

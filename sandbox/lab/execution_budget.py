@@ -18,11 +18,11 @@ class ExecutionBudget:
 
     @classmethod
     def begin(cls, lab: Lab, total_s: float) -> ExecutionBudget:
-        """A budget from now on."""
+        """Begin a budget of `total_s` seconds of processor time."""
         return cls(lab, total_s, lab.cpu_s)
 
     def exceeded_before(self, case: str) -> tuple[Finding, ...]:
-        """A finding where nothing is left for this case."""
+        """Report a case for which nothing is left; no finding where something is."""
         spent_s = self.lab.cpu_s - self.begun_s
         if spent_s < self.total_s:
             return ()

@@ -25,7 +25,7 @@ class ExecutionPlace:
 
 @contextmanager
 def new_place(image: Path, parent: Path, start: Start) -> Iterator[ExecutionPlace]:
-    """A new folder in `parent`, whose request a process of its own executes."""
+    """Make a folder in `parent`, whose request a process of its own executes; remove it afterwards."""
     folder = scratch_folder.make_in(parent, prefix())
     try:
         yield ExecutionPlace(folder, lambda limits, stored: start(words(image, folder, stored), limits))
@@ -34,7 +34,7 @@ def new_place(image: Path, parent: Path, start: Start) -> Iterator[ExecutionPlac
 
 
 def words(image: Path, folder: Path, stored: Path | None) -> list[str | Path]:
-    """The arguments of an executor for one request."""
+    """List the arguments of an executor for one request."""
     return [image, folder, *([stored] if stored else [])]
 
 

@@ -32,8 +32,8 @@ def executor_limits(work: Work, layout: MemoryLayout, count: bool) -> ProcessLim
     work-items and, when counting, what a few workgroups write. Workgroups with outputs of their own that stride over
     the whole grid touch every page of each.
     """
-    written = sum(region.size for region in layout.regions if region.buffer.role != "input")
-    watched = RECORDS_BYTES + min(written, COUNTED_BYTES) if count else SHADOW * written
+    written_bytes = sum(region.size for region in layout.regions if region.buffer.role != "input")
+    watched = RECORDS_BYTES + min(written_bytes, COUNTED_BYTES) if count else SHADOW * written_bytes
     return ProcessLimits(
         cpu_s=int(2 * work.deadline_s + layout.memory / POISONED_BYTES_S) + 10,
         file_bytes=64 << 20,
@@ -47,7 +47,7 @@ def executor_limits(work: Work, layout: MemoryLayout, count: bool) -> ProcessLim
 
 
 def too_many_together(plan: ResolvedPlan) -> Finding | None:
-    """The reason not to execute a plan of which more workgroups must run at once than can."""
+    """Give the reason not to execute a plan of which more workgroups must run at once than can; else None."""
     for launch, count in zip(plan.launches, together(plan), strict=True):
         if count > TOGETHER or count * launch.threads > TOGETHER_ITEMS:
             message = (
@@ -60,21 +60,21 @@ def too_many_together(plan: ResolvedPlan) -> Finding | None:
 
 
 def unwatchable(buffers: Sequence[Buffer]) -> Finding | None:
-    """The reason not to execute a plan whose workspaces are far larger than what the task moves."""
+    """Give the reason not to execute a plan with workspaces far larger than what the task moves; else None."""
     sizes = [(buffer.role == "workspace", int(buffer.data.nbytes)) for buffer in buffers]
-    kept = sum(size for is_workspace, size in sizes if is_workspace)
+    workspace_bytes = sum(size for is_workspace, size in sizes if is_workspace)
     most = WORKSPACE_BYTES + WORKSPACE_SHARE * sum(size for is_workspace, size in sizes if not is_workspace)
-    if kept <= most:
+    if workspace_bytes <= most:
         return None
     message = (
-        f"the workspaces take {kept >> 20} MiB on this case, of which the lab can watch {most >> 20} MiB; "
+        f"the workspaces take {workspace_bytes >> 20} MiB on this case, of which the lab can watch {most >> 20} MiB; "
         "let them grow with the task's buffers"
     )
     return Finding("over_limit", message)
 
 
 def device_words(target: Target) -> tuple[int, ...]:
-    """The last words of the request's header: what the counters must know of the device, see runtime/request.h."""
+    """List the last words of the request's header: what the counters must know of the device, see runtime/request.h."""
     memory = target.memory
     return (
         target.wave,
@@ -86,9 +86,9 @@ def device_words(target: Target) -> tuple[int, ...]:
     )
 
 
-def keep_streams(written: Path, to: Path) -> None:
+def keep_streams(source: Path, to: Path) -> None:
     """Copy as much of the file as the executor has used: its second word says how much."""
-    with written.open("rb") as file:
+    with source.open("rb") as file:
         used = int.from_bytes(file.read(16)[8:], "little")
         file.seek(0)
         to.write_bytes(file.read(8 * used))

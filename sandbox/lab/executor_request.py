@@ -62,7 +62,7 @@ class Region:
         return int(self.buffer.data.nbytes)
 
     def poisoned(self, itemsize: int) -> npt.NDArray[np.uint8]:
-        """The poison of each element as rows of bytes; one row where all elements hold the same."""
+        """Repeat the poison as bytes, uint8 (elements, itemsize); one row where all elements hold the same."""
         if 8 % itemsize == 0:
             return np.frombuffer(self.poison[:itemsize], np.uint8)
         repeated = np.frombuffer(self.poison * itemsize, np.uint8).reshape(-1, itemsize)
@@ -105,7 +105,7 @@ class Work:
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
     surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape, see shape_survey.py
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
-    seen: bytes = b""  # of known shapes, by an earlier survey of the program
+    coverage: bytes = b""  # of known shapes, by an earlier survey of the program
     exploration: ShapeExploration | None = None
     timeline: TimelineRequest | None = None
     together: int = 0  # workgroups that wait for each other: one worker runs them in turns
@@ -124,18 +124,18 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     rooms = [_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers]
     rng = random.Random(_RANDOM.getrandbits(256))
-    places, arena = _places(rooms, unit := rng.choice((PART, PAGE, EVEN)), rng)
+    offsets, arena = _places(rooms, unit := rng.choice((PART, PAGE, EVEN)), rng)
     base = LOWEST + unit * rng.randrange((HIGHEST - LOWEST - arena) // unit)
     regions, file_at, mask_at = list[Region](), 0, 0
-    for buffer, at, room in zip(buffers, places, rooms, strict=True):
+    for buffer, offset, room in zip(buffers, offsets, rooms, strict=True):
         masked = masks and buffer.role in WRITTEN and not count
         poison = bytes(8) if sparse else poison_of(buffer.data.dtype, rng)
         if isinstance(buffer.data, Stored):
-            regions.append(Region(buffer, base + at, buffer.data.offset, NONE, poison))
+            regions.append(Region(buffer, base + offset, buffer.data.offset, NONE, poison))
         elif buffer.role != "input" and count:
-            regions.append(Region(buffer, base + at, NONE, NONE, poison))
+            regions.append(Region(buffer, base + offset, NONE, NONE, poison))
         else:
-            regions.append(Region(buffer, base + at, file_at, mask_at if masked else NONE, poison))
+            regions.append(Region(buffer, base + offset, file_at, mask_at if masked else NONE, poison))
             file_at += room
         mask_at += room * masked
     return MemoryLayout(tuple(regions), base, arena, file_at, mask_at)
@@ -144,21 +144,21 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
 def _places(rooms: Sequence[int], unit: int, rng: random.Random) -> tuple[list[int], int]:
     """Random offsets in the arena, about half of them multiples of the unit; and the size of the arena."""
     step = min(PAGE, unit)
-    places, at, before = [0] * len(rooms), step * rng.randrange(1 << 16), MIN_RED_ZONE
+    offsets, offset, before = [0] * len(rooms), step * rng.randrange(1 << 16), MIN_RED_ZONE
     for index in rng.sample(range(len(rooms)), len(rooms)):
         zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, rooms[index]))
-        at += max(before, zone) + step * rng.randrange(zone // step)
-        at = _round_up(at, rng.choice((1, unit)))
-        places[index] = at
-        at, before = at + rooms[index], zone
-    return places, at + before
+        offset += max(before, zone) + step * rng.randrange(zone // step)
+        offset = _round_up(offset, rng.choice((1, unit)))
+        offsets[index] = offset
+        offset, before = offset + rooms[index], zone
+    return offsets, offset + before
 
 
 def poison_of(dtype: np.dtype[Any], rng: random.Random = _RANDOM) -> bytes:
     """Eight bytes of poison: in a floating type NaN with random bits, else random; bytes of fp8 have one NaN only."""
     count = 8 // dtype.itemsize if dtype.itemsize in (1, 2, 4, 8) else 0
-    if found := _nan_of(dtype):
-        nan, free = found
+    if nan_bits := _nan_of(dtype):
+        nan, free = nan_bits
         return (nan | rng.randrange(1 << free)).to_bytes(dtype.itemsize, "little") * count
     return rng.randbytes(dtype.itemsize) * count if count else rng.randbytes(8)
 
@@ -169,15 +169,15 @@ def _nan_of(dtype: np.dtype[Any]) -> tuple[int, int] | None:
 
 
 def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
-    """The file that holds the stored inputs; LabError when there are several, or only some inputs are in it."""
-    found = {b.data.path if isinstance(b.data, Stored) else None for b in buffers if b.role == "input"}
-    if len(found) > 1:
+    """Find the file that holds the stored inputs; LabError when there are several, or only some inputs are in it."""
+    paths = {b.data.path if isinstance(b.data, Stored) else None for b in buffers if b.role == "input"}
+    if len(paths) > 1:
         raise LabError("the lab was given inputs from several places; please report this")
-    return next(iter(found), None)
+    return next(iter(paths), None)
 
 
 def write_memory(path: Path, layout: MemoryLayout) -> None:
-    """Inputs at their places; the rest is a hole, which the executor fills with a poison pattern."""
+    """Write the inputs at their places; the rest is a hole, which the executor fills with poison. LabError."""
     try:
         with path.open("wb") as file:
             file.truncate(layout.memory)

@@ -72,7 +72,7 @@ LIKE = 2.0  # times the longest launch that ended, which one that is cut may hav
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerBounds:
     """Bounds of the answer: workgroups of each launch, how many of them to execute, lanes, regions."""
 
     totals: tuple[int, ...]
@@ -82,33 +82,33 @@ class Asked:
     regions: int
 
 
-def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
-    """The result, checked; NoResult when there is none that could be true."""
+def read_result(folder: Path, bounds: AnswerBounds) -> dict[str, Any]:
+    """Read and check the result; NoResult when there is none that could be true."""
     try:
-        said = decoded(read_output(folder / "result.json", MOST_BYTES))
+        answer = decoded(read_output(folder / "result.json", MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise NoResult(type(error).__name__) from None
-    _fields(said, ("timed_out", "findings", "outcomes", "atomics", "accesses", "launches"))
-    _flag(said["timed_out"])
-    _number(said["accesses"], 1 << 62)
-    for row in _list(said["findings"], MOST_FINDINGS):
-        _finding(row, asked)
-    digits = said["outcomes"]
+    _fields(answer, ("timed_out", "findings", "outcomes", "atomics", "accesses", "launches"))
+    _flag(answer["timed_out"])
+    _number(answer["accesses"], 1 << 62)
+    for row in _list(answer["findings"], MOST_FINDINGS):
+        _finding(row, bounds)
+    digits = answer["outcomes"]
     _need(isinstance(digits, str) and len(digits) <= MOST_COMPARISONS and not digits.strip("0123"), "outcomes")
-    if len(_list(said["atomics"], asked.regions)) != asked.regions:
+    if len(_list(answer["atomics"], bounds.regions)) != bounds.regions:
         raise NoResult("atomics")
-    for count in said["atomics"]:
+    for count in answer["atomics"]:
         _number(count, 1 << 62)
-    for number, row in enumerate(_list(said["launches"], len(asked.totals))):
-        _launch(row, number, asked, is_whole=not said["findings"] and not said["timed_out"])
-    if not said["findings"] and (said["timed_out"] or len(said["launches"]) != len(asked.totals)):
+    for number, row in enumerate(_list(answer["launches"], len(bounds.totals))):
+        _launch(row, number, bounds, is_whole=not answer["findings"] and not answer["timed_out"])
+    if not answer["findings"] and (answer["timed_out"] or len(answer["launches"]) != len(bounds.totals)):
         raise NoResult("it ended early and does not say why")
-    return dict(said)
+    return dict(answer)
 
 
-def _need(good: bool, what: str) -> None:
+def _need(good: bool, complaint: str) -> None:
     if not good:
-        raise NoResult(what)
+        raise NoResult(complaint)
 
 
 def _fields(row: object, names: Sequence[str]) -> None:
@@ -121,9 +121,9 @@ def _list(value: object, most: int) -> list[Any]:
     return value
 
 
-def _rows(value: object, most: int, width: int, what: str) -> list[list[Any]]:
+def _rows(value: object, most: int, width: int, complaint: str) -> list[list[Any]]:
     rows = _list(value, most)
-    _need(all(isinstance(row, list) and len(row) == width for row in rows), what)
+    _need(all(isinstance(row, list) and len(row) == width for row in rows), complaint)
     return rows
 
 
@@ -143,14 +143,14 @@ def _flag(value: object) -> None:
     _need(isinstance(value, bool), "a flag")
 
 
-def _finding(row: Any, asked: Asked) -> None:
+def _finding(row: Any, bounds: AnswerBounds) -> None:
     names = "kind launch write size region block thread address detail offset other places"
     _fields(row, names.split(" "))
     _need(row["kind"] in KINDS, "a kind")
-    _number(row["launch"], len(asked.totals))
+    _number(row["launch"], len(bounds.totals))
     _number(row["write"], 2)
     _number(row["size"], 1 << 32)
-    _number(row["region"], asked.regions, -1)
+    _number(row["region"], bounds.regions, -1)
     for name in ("block", "thread"):
         _need(len(_list(row[name], 3)) == 3, name)
         for value in row[name]:
@@ -160,18 +160,18 @@ def _finding(row: Any, asked: Asked) -> None:
     if row["kind"] in _ORDERED:
         _need(detail & 15 < 3 and detail >> 4 & 15 < 3 and detail < 1 << 12, "detail")
     if row["kind"] == "input_written":
-        _number(row["region"], asked.regions)
+        _number(row["region"], bounds.regions)
     _number(row["offset"], 1 << 63, -(1 << 63))
     _need(len(_list(row["other"], 2)) == 2, "other")
     for value in [*row["other"], *_list(row["places"], MOST_PLACES)]:
         _number(value, 1 << 64)
 
 
-def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
+def _launch(row: Any, number: int, bounds: AnswerBounds, *, is_whole: bool) -> None:
     _fields(row, _LAUNCH)
-    executed = _number(row["executed"], asked.totals[number] + 1)
+    executed = _number(row["executed"], bounds.totals[number] + 1)
     if is_whole:
-        _need(executed == asked.blocks[number], "workgroups")
+        _need(executed == bounds.blocks[number], "workgroups")
     _number(row["failed"], executed + 1)
     _number(row["barriers"], 1 << 62)
     _number(row["ns"], 1 << 62)
@@ -184,12 +184,12 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
     _flag(row["reads_intermediate"])
     _flag(row["atomic"])
     if row["recorded"] is not None:
-        _record(row["recorded"], asked)
+        _record(row["recorded"], bounds)
     else:
-        _need(not asked.recorded or not is_whole, "no counters")
+        _need(not bounds.recorded or not is_whole, "no counters")
 
 
-def _record(record: Any, asked: Asked) -> None:
+def _record(record: Any, bounds: AnswerBounds) -> None:
     _fields(record, ("sites", "executed", "timeline", *_RECORD, *_MOVED))
     if record["timeline"] is not None:
         _timelines(record["timeline"])
@@ -199,11 +199,11 @@ def _record(record: Any, asked: Asked) -> None:
     for name in _RECORD:
         _number(record[name], 1 << 62)
     for name in _MOVED:
-        _need(len(_list(record[name], asked.regions)) == asked.regions, name)
+        _need(len(_list(record[name], bounds.regions)) == bounds.regions, name)
         for value in record[name]:
             _number(value, 1 << 62)
-    _need(record["blocks"] <= asked.recorded + 1, "recorded")
-    _need(record["waves"] <= record["blocks"] * asked.lanes, "waves")
+    _need(record["blocks"] <= bounds.recorded + 1, "recorded")
+    _need(record["waves"] <= record["blocks"] * bounds.lanes, "waves")
     for site in _rows(record["sites"], MOST_SITES, _SITE_NUMBERS, "a site"):
         _numbers(site, 1 << 62)
         _number(site[1], _SITE_KINDS)
@@ -220,9 +220,9 @@ def _timelines(row: Any) -> None:
         _need(len(line["waits"]) == len(STALLS) and len(line["bytes"]) == _LEVELS, "a timeline")
         _need(len(line["work"]) == len(WORK), "a timeline")
         _numbers([*_list(line["ends"], _ENDS), *line["waits"], *line["bytes"], *line["work"]], 1 << 62)
-        for place in _rows(line["places"], _STALLED, 1 + len(STALLS), "a stall"):
-            _numbers(place, 1 << 62)
-            _number(place[0], MOST_INSTRUCTIONS)
+        for stall in _rows(line["places"], _STALLED, 1 + len(STALLS), "a stall"):
+            _numbers(stall, 1 << 62)
+            _number(stall[0], MOST_INSTRUCTIONS)
 
 
 def check_files(folder: Path, masks: int, memory: int) -> None:
@@ -235,26 +235,26 @@ def check_files(folder: Path, masks: int, memory: int) -> None:
 
 def read_outputs(folder: Path, regions: Sequence[Region]) -> dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
     """Contents and per-element masks of the outputs, shaped as their buffers; no mask where none was asked for."""
-    found = dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]()
+    outputs = dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]()
     for region in regions:
         data = region.buffer.data
         if region.buffer.role not in WRITTEN or isinstance(data, Stored):
             continue
         if data.size == 0:
-            found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))
+            outputs[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))
             continue
         raw = _mapped(folder / "memory.bin", region)
         if region.mask_offset == NONE:
-            found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), np.zeros((0,), bool))
+            outputs[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), np.zeros((0,), bool))
             continue
         marks = np.fromfile(folder / "masks.bin", np.uint8, region.size, offset=region.mask_offset)
-        written = _all_bytes(marks, data.itemsize) | _differs(raw, region, data.itemsize)
-        found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), written.reshape(data.shape))
-    return found
+        is_written = _all_bytes(marks, data.itemsize) | _differs(raw, region, data.itemsize)
+        outputs[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), is_written.reshape(data.shape))
+    return outputs
 
 
 def _mapped(path: Path, region: Region) -> npt.NDArray[np.uint8]:
-    """The region's bytes in the file, whose pages live as long as the array; nobody is left who could change them."""
+    """Map the region's bytes of the file, for as long as the array lives; nobody is left who could change them."""
     # A copy of a large output takes longer than its comparison.
     with path.open("rb") as file:
         pages = mmap.mmap(file.fileno(), region.size, access=mmap.ACCESS_COPY, offset=region.file_offset)
@@ -276,21 +276,21 @@ def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.boo
     return np.asarray(mask.reshape(-1, itemsize).all(axis=1))
 
 
-def has_owners(seen: Mapping[str, Any], regions: Sequence[Region]) -> bool:
-    """True where no output was changed atomically and no launch read what an earlier one wrote in part."""
-    updated = (count and r.buffer.role != "input" for count, r in zip(seen["atomics"], regions, strict=True))
-    return not any(updated) and not any(row["reads_intermediate"] for row in seen["launches"])
+def has_owners(answer: Mapping[str, Any], regions: Sequence[Region]) -> bool:
+    """Tell whether no output was changed atomically and no launch read what an earlier one wrote in part."""
+    updated = (count and r.buffer.role != "input" for count, r in zip(answer["atomics"], regions, strict=True))
+    return not any(updated) and not any(row["reads_intermediate"] for row in answer["launches"])
 
 
-def is_slow(seen: Mapping[str, Any]) -> bool:
-    """True where the deadline came in a launch that is a small part of all: a launch that hangs takes the rest."""
-    if not any(row["kind"] == "timeout" and not row["write"] for row in seen["findings"]):
+def is_slow(answer: Mapping[str, Any]) -> bool:
+    """Tell whether the deadline came in a launch that is a small part of all: one that hangs takes the rest."""
+    if not any(row["kind"] == "timeout" and not row["write"] for row in answer["findings"]):
         return False
-    *ended, cut = [float(row["cpu_ns"]) for row in seen["launches"]] or [0.0]
+    *ended, cut = [float(row["cpu_ns"]) for row in answer["launches"]] or [0.0]
     return bool(ended) and cut <= LIKE * max(ended) and cut <= sum(ended)
 
 
-def is_moving(seen: Mapping[str, Any], deadline_s: float) -> bool:
-    """True where the deadline came while one workgroup ended after the other: there are many, and none hangs."""
-    late = [row for row in seen["findings"] if row["kind"] == "timeout"]
+def is_moving(answer: Mapping[str, Any], deadline_s: float) -> bool:
+    """Tell whether the deadline came while one workgroup ended after the other: there are many, and none hangs."""
+    late = [row for row in answer["findings"] if row["kind"] == "timeout"]
     return bool(late) and all(not row["write"] and row["size"] / 1e3 <= SHORT * deadline_s for row in late)

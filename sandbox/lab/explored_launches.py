@@ -40,7 +40,7 @@ def explored_words(
     layouts: Mapping[str, KernargLayout],
     addresses: Mapping[str, int],
 ) -> list[bytes]:
-    """The words of each explored launch; none of one whose expressions have no columns."""
+    """Lay out the words of each explored launch; none of one whose expressions have no columns."""
     parts = list[bytes]()
     for number, launch in exploration.launches.items():
         resolved = plan.launches[number]
@@ -73,10 +73,12 @@ def launch_words(
         numbers[:, 4 + axis] = evaluate_column(text, columns)
     numbers[:, 1 + len(launch.grid) : 4] = numbers[:, 4 + len(launch.block) : 7] = 1
     numbers[:, 7] = evaluate_column(launch.lds, columns)
-    for place, dtype, text in _scalars(launch, resolved, layout):
-        put(arguments, place, evaluate_column(text, columns), numpy_dtype(dtype))
-    hidden = {f"hidden_block_count_{axis}": 1 + at for at, axis in enumerate("xyz")}
-    hidden |= {f"hidden_group_size_{axis}": 4 + at for at, axis in enumerate("xyz")} | {"hidden_dynamic_lds_size": 7}
+    for offset, dtype, text in _scalars(launch, resolved, layout):
+        put(arguments, offset, evaluate_column(text, columns), numpy_dtype(dtype))
+    hidden = {f"hidden_block_count_{axis}": 1 + index for index, axis in enumerate("xyz")}
+    hidden |= {f"hidden_group_size_{axis}": 4 + index for index, axis in enumerate("xyz")} | {
+        "hidden_dynamic_lds_size": 7
+    }
     for field in layout.hidden:
         if field.kind in hidden:
             put(arguments, field.offset, numbers[:, hidden[field.kind]], np.dtype(f"u{field.size}"))
@@ -86,10 +88,10 @@ def launch_words(
     return np.hstack([numbers, arguments.view(np.int64)])[is_there]
 
 
-def put(arguments: npt.NDArray[np.uint8], place: int, column: Column, dtype: np.dtype[np.generic]) -> None:
+def put(arguments: npt.NDArray[np.uint8], offset: int, column: Column, dtype: np.dtype[np.generic]) -> None:
     """Write a column of numbers into the rows' bytes from `place` on."""
     values = np.broadcast_to(column, len(arguments)).astype(dtype)
-    arguments[:, place : place + dtype.itemsize] = values.view(np.uint8).reshape(len(arguments), -1)
+    arguments[:, offset : offset + dtype.itemsize] = values.view(np.uint8).reshape(len(arguments), -1)
 
 
 def _scalars(launch: Launch, resolved: ResolvedLaunch, layout: KernargLayout) -> Iterator[tuple[int, str, str]]:
@@ -97,9 +99,9 @@ def _scalars(launch: Launch, resolved: ResolvedLaunch, layout: KernargLayout) ->
     for argument, value, field in zip(launch.args, resolved.args, layout.explicit, strict=False):
         texts = list(_leaves(argument))
         leaves = value.fields if isinstance(value, StructArg) else ((0, value),)
-        for text, (place, leaf) in zip(texts, leaves, strict=False):
+        for text, (offset, leaf) in zip(texts, leaves, strict=False):
             if isinstance(leaf, ScalarArg) and leaf.dtype in WHOLE and _is_expression(text):
-                yield field.offset + place, leaf.dtype, split_type(text)[0]
+                yield field.offset + offset, leaf.dtype, split_type(text)[0]
 
 
 def _leaves(argument: Argument) -> Iterator[str]:

@@ -47,8 +47,8 @@ class FamilyCase:
     @property
     def timed(self) -> TimedCase:
         """The whole case on these inputs, under a name that says so."""
-        named = replace(self.case, name=f"{self.case.name} [{self.family}]", role="held_out")
-        return TimedCase(self.judge, named, self.inputs.of(self.case, self.family), self.inputs.rng)
+        case = replace(self.case, name=f"{self.case.name} [{self.family}]", role="held_out")
+        return TimedCase(self.judge, case, self.inputs.of(self.case, self.family), self.inputs.rng)
 
     def run(self) -> Rows:
         """Execute and compare some of it, or all of a shorter one; findings are empty when it is right."""
@@ -75,9 +75,9 @@ class FamilyCase:
 
 
 def met_by_one(inputs: SessionInputs) -> list[tuple[Case, str]]:
-    """A family for each benchmark case, for the next candidate."""
+    """Draw a family for each benchmark case, for the next candidate."""
     names = inputs.listed.families.names
-    order = [names[int(at)] for at in inputs.rng.permutation(len(names))]
+    order = [names[int(index)] for index in inputs.rng.permutation(len(names))]
     cases = inputs.task.benchmarks
     return [(case, order[number % len(order)]) for number, case in enumerate(cases)] if order else []
 
@@ -85,7 +85,7 @@ def met_by_one(inputs: SessionInputs) -> list[tuple[Case, str]]:
 def confirmed_families(
     judge: Judge, plain: Built, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of every family: on a drawn benchmark case, whole where time is left for it, and on others in part.
+    """Meet every family: on a drawn benchmark case, whole where time is left for it, and on others in part.
 
     Where parts can be executed alone, whole executions of families, in a drawn order, take as long together as those of
     the benchmark cases did, unless more time was asked for. No single one takes more than its part of the budget.
@@ -96,8 +96,8 @@ def confirmed_families(
     each_s = SHARE * judge.patience.confirm_s / max(1, MET_WHOLE * len(inputs.listed.families.names))
 
     def answer(met: tuple[FamilyCase, bool]) -> Rows:
-        one, is_whole = met
-        return ConfirmedCase(one.timed, plain, each_s).run() if is_whole else one.run()
+        family_case, is_whole = met
+        return ConfirmedCase(family_case.timed, plain, each_s).run() if is_whole else family_case.run()
 
     rows = list[CaseResult]()
     for row, findings in overlapping(_met_by_leader(judge, inputs, took_s, each_s), answer):
@@ -110,21 +110,21 @@ def confirmed_families(
 def _met_by_leader(
     judge: Judge, inputs: SessionInputs, took_s: list[float], each_s: float
 ) -> Iterator[tuple[FamilyCase, bool]]:
-    """Each family on its benchmark cases, and whether that case is executed whole."""
-    cases, rng, known = judge.task.benchmarks, inputs.rng, inputs.listed.families.together
+    """Yield each family on its benchmark cases, and whether that case is executed whole."""
+    cases, rng, together = judge.task.benchmarks, inputs.rng, inputs.listed.families.together
     names = inputs.listed.families.names
     has_parts = FamilyCase(judge, cases[0], "", inputs).has_parts
     left_s = sum(took_s) if has_parts and not judge.patience.is_longer else math.inf
-    for family in (names[int(at)] for at in rng.permutation(len(names))):
-        fitting = [at for at, seconds in enumerate(took_s) if seconds <= min(each_s, left_s)]
-        order = [int(at) for at in rng.permutation(len(cases))]
-        whole = [at for at in order if at in fitting][: 1 if has_parts or family in known else MET_WHOLE]
-        others = [at for at in order if at not in whole][: MET_IN_PART + (not whole) if has_parts else 0]
-        if family in known or family in known.values():
-            others = [at for at in others if rng.integers(2)]
-        if not whole and not others:
-            others = [min(range(len(cases)), key=lambda at: took_s[at])]
-        left_s -= sum(took_s[at] for at in whole)
-        for at in (*whole, *others):
-            case = past_exact_counts(judge.task, cases[at], rng)
-            yield FamilyCase(judge.alone(), case, family, inputs, ENDS), at in whole
+    for family in (names[int(i)] for i in rng.permutation(len(names))):
+        fitting = [i for i, seconds in enumerate(took_s) if seconds <= min(each_s, left_s)]
+        order = [int(i) for i in rng.permutation(len(cases))]
+        met_whole = [i for i in order if i in fitting][: 1 if has_parts or family in together else MET_WHOLE]
+        met_in_part = [i for i in order if i not in met_whole][: MET_IN_PART + (not met_whole) if has_parts else 0]
+        if family in together or family in together.values():
+            met_in_part = [i for i in met_in_part if rng.integers(2)]
+        if not met_whole and not met_in_part:
+            met_in_part = [min(range(len(cases)), key=lambda i: took_s[i])]
+        left_s -= sum(took_s[i] for i in met_whole)
+        for i in (*met_whole, *met_in_part):
+            case = past_exact_counts(judge.task, cases[i], rng)
+            yield FamilyCase(judge.alone(), case, family, inputs, ENDS), i in met_whole

@@ -33,7 +33,7 @@ class FixedPlan(Prepared):
     fixed: ResolvedPlan | None = None
 
     def plan(self, case: Case) -> ResolvedPlan:
-        """The plan of the case."""
+        """Return the plan of the case."""
         assert self.fixed is not None
         return self.fixed
 
@@ -55,15 +55,15 @@ class GuestLab:
             if not isinstance(built, Built):
                 verdict = rejected("compile", built)
                 return replace(begun, verdict=verdict, cases=tuple(rows), seconds=time.monotonic() - started)
-            row, found = Judge(self.lab, built, self.patience, known=values).run(case, family)
+            row, findings = Judge(self.lab, built, self.patience, listed=values).run(case, family)
             rows.append(row)
-            if found:
-                return replace(begun, verdict=judged(found), cases=tuple(rows), seconds=time.monotonic() - started)
+            if findings:
+                return replace(begun, verdict=judged(findings), cases=tuple(rows), seconds=time.monotonic() - started)
         verdict = Verdict("correct", True, "OK")
         return replace(begun, verdict=verdict, cases=tuple(rows), seconds=time.monotonic() - started)
 
     def built(self, prepared: Prepared, case: Case) -> Built | tuple[Finding, ...]:
-        """The kernel's program for a case; findings where it does not compile or its plan has no value there."""
+        """Build the kernel's program for a case; findings where it does not compile or its plan has no value there."""
         try:
             listed = self.compiler.compile(prepared, case)
         except PlanError as error:
@@ -75,8 +75,8 @@ class GuestLab:
         program = self.lab.program(compilation.listing, symbols, SOURCE_NAMES[prepared.candidate.language])
         if isinstance(program, tuple):
             return program
-        own = FixedPlan(prepared.candidate, prepared.task, prepared.tunables, fixed=plan)
-        return Built(own, compilation, program)
+        fixed = FixedPlan(prepared.candidate, prepared.task, prepared.tunables, fixed=plan)
+        return Built(fixed, compilation, program)
 
     def _cases(self, prepared: Prepared) -> Iterator[tuple[Case, str | None]]:
         task = prepared.task

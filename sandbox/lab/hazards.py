@@ -16,15 +16,15 @@ _DID = ("wrote", "reads", "wrote")
 
 
 def is_global(row: Row) -> bool:
-    """True where the accesses are of global memory, a buffer or a variable of the file, and not of LDS."""
+    """Tell whether the accesses are of global memory, a buffer or a variable of the file, and not of LDS."""
     return row["kind"] in ("race", "undrained_barrier") and bool(int(row["detail"]) >> 8 & 1)
 
 
-def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
-    """The two sides of a race, its place, and the remedy that would order them."""
+def race(row: Row, subject: str, location: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
+    """Name the two sides of a race, its place, and the remedy that would order them."""
     hazard, relation = int(row["detail"]) & 15, int(row["detail"]) >> 4 & 15
     is_lost, is_relaxed, is_stale = (bool(int(row["detail"]) >> bit & 1) for bit in (9, 10, 11))
-    start = f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)}"
+    start = f"{subject} {_DOES[hazard]} {location}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)}"
     if is_lost:
         return (
             f"{start} in the same launch, and the lab cannot follow the order of workgroups: it knows {FLAGS} places "
@@ -53,33 +53,35 @@ def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[
     return f"{start} with no barrier between; put __syncthreads() between the two, or let atomics do it"
 
 
-def undrained(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
-    """A raw barrier stands between, but the write may still be under way."""
+def undrained(row: Row, subject: str, location: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
+    """Say that a raw barrier stands between, but the write may still be under way."""
     hazard = int(row["detail"]) & 15
     return (
-        f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)} before a raw "
-        "s_barrier, which does not wait for it; use __syncthreads(), or put a release fence or s_waitcnt before it"
+        f"{subject} {_DOES[hazard]} {location}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)} before a "
+        "raw s_barrier, which does not wait for it; use __syncthreads(), or put a release fence or s_waitcnt before it"
     )
 
 
-def uninitialised(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
-    """Nobody has written there before."""
-    place = "this workgroup" if not row["buffer"] else "any launch"
-    return f"{who} reads {what}, which nothing in {place} has written before; fill it first or do not read it"
+def uninitialised(
+    row: Row, subject: str, location: str, launch: ResolvedLaunch, line: Callable[[int], int | None]
+) -> str:
+    """Say that nobody has written there before."""
+    writers = "this workgroup" if not row["buffer"] else "any launch"
+    return f"{subject} reads {location}, which nothing in {writers} has written before; fill it first or do not read it"
 
 
-def wave_mask(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
-    """A mask that knows half of the lanes only; a ballot is only cut where a wave has 64."""
+def wave_mask(row: Row, subject: str, location: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
+    """Say that a mask knows half of the lanes only, or that a ballot is cut, which takes a wave of 64 lanes."""
     if not row["write"]:
         return (
-            f"{who} keeps only a part of a ballot's 64 bits, and upper ones are set; use unsigned long long and "
+            f"{subject} keeps only a part of a ballot's 64 bits, and upper ones are set; use unsigned long long and "
             "__popcll, __ffsll, __clzll, or take the upper half as well"
         )
     mask = int(row["detail"])
-    whole = "~0ull" if row["wave"] == 64 else "~0u"
+    full_mask = "~0ull" if row["wave"] == 64 else "~0u"
     return (
-        f"{who} calls with the mask {mask:#x}, in which its own lane is missing; a wave has {row['wave']} lanes, "
-        f"so use {whole} or __activemask()"
+        f"{subject} calls with the mask {mask:#x}, in which its own lane is missing; a wave has {row['wave']} lanes, "
+        f"so use {full_mask} or __activemask()"
     )
 
 
@@ -89,10 +91,10 @@ def _other(row: Row, launch: ResolvedLaunch) -> str:
         if group >= launch.grid[0] * launch.grid[1] * launch.grid[2]:
             return "another workgroup"
         return f"workgroup ({_spread(group, launch.grid)})"
-    own = tuple(int(v) for v in row["thread"])
-    said = _spread(item, launch.block)
+    thread = tuple(int(v) for v in row["thread"])
+    other = _spread(item, launch.block)
     # Of several that touched the word the last one is known; where that is this very one, it was another before it.
-    return "another work-item" if said == ",".join(map(str, own)) else f"work-item ({said})"
+    return "another work-item" if other == ",".join(map(str, thread)) else f"work-item ({other})"
 
 
 def _spread(number: int, extent: tuple[int, int, int]) -> str:

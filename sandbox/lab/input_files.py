@@ -24,7 +24,7 @@ class InputFiles:
         weakref.finalize(self, _remove, self._idle)
 
     def open(self, folder: Path, nbytes: int) -> tuple[Path, IO[bytes]]:
-        """A file in this folder for about so many bytes, to be written from its beginning."""
+        """Open a file in this folder for about so many bytes, to be written from its beginning."""
         while self._idle and nbytes >= KEPT.start:
             try:
                 path = self._idle.popleft()
@@ -37,7 +37,7 @@ class InputFiles:
         return Path(name), os.fdopen(descriptor, "wb")
 
     def give_back(self, path: Path) -> None:
-        """The file is read by nobody any more."""
+        """Keep the file for other inputs, or remove it; nobody reads it any more."""
         try:
             if len(self._idle) < IDLE and path.stat().st_size in KEPT:
                 self._idle.append(path)

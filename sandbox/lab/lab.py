@@ -38,7 +38,7 @@ from sandbox.lab.executor_limits import (
     unwatchable,
 )
 from sandbox.lab.executor_request import Buffer
-from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
+from sandbox.lab.executor_result import NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.outcomes import Outcomes
@@ -78,7 +78,7 @@ class ExecutionRequest:
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
     l1_sharers: int = 1  # workgroups among which an L1 is divided, when counting
-    masks: bool = True  # False for a program without checks, which marks nothing: `written` is empty
+    masks: bool = True  # False for a program without checks, which marks nothing: the execution has none
     probes: bool = True  # of all workgroups: first by a program with probes, for what optimisation hides
     timeline: TimelineRequest | None = None  # when counting: walk through what the recorded workgroups execute
     pieces: bool = False  # with `workgroups`: outputs come back as what was written of them, and no masks do
@@ -86,10 +86,10 @@ class ExecutionRequest:
 
 @dataclass(frozen=True)
 class Execution:
-    """The result of executing a plan. Outputs hold poison where `written` is False; there are none when counting."""
+    """The result of executing a plan. Outputs hold poison where `masks` are False; there are none when counting."""
 
     outputs: dict[str, npt.NDArray[Any]]  # empty after counting
-    written: dict[str, npt.NDArray[np.bool_]]  # per element: every byte of it was written
+    masks: dict[str, npt.NDArray[np.bool_]]  # per element: every byte of it was written
     findings: tuple[Finding, ...]
     executed: float  # share of the workgroups of all launches
     sampled_blocks: tuple[int, ...]  # workgroups executed, per launch
@@ -148,32 +148,32 @@ class Lab(ABC):
             return Execution({}, {}, (refused,), 0.0, (), False, (), 0.0)
         work, program, plan = self._work(request), request.program, request.plan
         totals = [math.prod(launch.grid) for launch in plan.launches]
-        regions, seen, outputs = self._once(request, work)
-        kinds = {row["kind"] for row in seen["findings"]}
+        regions, answer, outputs = self._once(request, work)
+        kinds = {row["kind"] for row in answer["findings"]}
         if work.workers > 1 and "race" in kinds and "timeout" not in kinds and not any(together(plan)):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
-            regions, seen, outputs = self._once(request, replace(work, workers=1))
-        self.outcomes.note(program, seen["outcomes"])
+            regions, answer, outputs = self._once(request, replace(work, workers=1))
+        self.outcomes.note(program, answer["outcomes"])
         scene = Scene(program, plan, regions, request.deadline_s, self._target.wave)
-        launches = seen["launches"]
+        launches = answer["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
         counted = enumerate(launches if request.count else ())
         return Execution(
             outputs={} if request.pieces else {name: values for name, (values, _) in outputs.items()},
-            written={} if request.pieces or not request.masks else {name: mask for name, (_, mask) in outputs.items()},
-            findings=sentences.findings(scene, seen["findings"]),
+            masks={} if request.pieces or not request.masks else {name: mask for name, (_, mask) in outputs.items()},
+            findings=sentences.findings(scene, answer["findings"]),
             executed=sum(ran) / sum(totals),
             sampled_blocks=tuple(ran),
-            ownership_valid=has_owners(seen, regions),
+            ownership_valid=has_owners(answer, regions),
             launches=tuple(launch_counters(i, row, scene, self._target) for i, row in counted if row["recorded"]),
             seconds=time.monotonic() - started,
-            accesses=int(seen["accesses"]),
+            accesses=int(answer["accesses"]),
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
             launch_cpu_s=tuple(float(row["cpu_ns"]) / 1e9 for row in launches),
-            is_waiting=any(row["kind"] == "timeout" and row["write"] for row in seen["findings"]),
-            is_slow=is_slow(seen),
-            is_moving=executor_result.is_moving(seen, request.deadline_s),
-            updated=frozenset(r.buffer.name for n, r in zip(seen["atomics"], regions, strict=True) if n),
+            is_waiting=any(row["kind"] == "timeout" and row["write"] for row in answer["findings"]),
+            is_slow=is_slow(answer),
+            is_moving=executor_result.is_moving(answer, request.deadline_s),
+            updated=frozenset(r.buffer.name for n, r in zip(answer["atomics"], regions, strict=True) if n),
             is_atomic=any(row["atomic"] for row in launches),
             pieces=outputs if request.pieces else {},
         )
@@ -210,18 +210,18 @@ class Lab(ABC):
             request.buffers, count=request.count, sparse=any(request.workgroups), masks=request.masks
         )
         room = PIECES_BYTES if request.pieces else layout.memory
-        with self.place(Path(program.path), room) as place:
+        with self.place(Path(program.path), room) as execution_place:
             try:
-                self._write(place.folder, program, plan, layout, work)
-                done = place.run(executor_limits(work, layout, request.count), stored)
-                self._note_cpu(done.cpu_s if done.cpu_s > 0 else done.seconds)
+                self._write(execution_place.folder, program, plan, layout, work)
+                completed = execution_place.run(executor_limits(work, layout, request.count), stored)
+                self._note_cpu(completed.cpu_s if completed.cpu_s > 0 else completed.seconds)
                 if work.timeline and work.timeline.keep:
-                    keep_streams(place.folder / STREAMS, work.timeline.keep)
-                return self._answer(request, work, layout, place.folder, done)
+                    keep_streams(execution_place.folder / STREAMS, work.timeline.keep)
+                return self._answer(request, work, layout, execution_place.folder, completed)
             finally:
                 if self._evidence:
                     sizes = {b.name: b.data.nbytes for b in request.buffers}
-                    self._evidence.execution(place.folder, Path(program.path), plan, sizes, stored)
+                    self._evidence.execution(execution_place.folder, Path(program.path), plan, sizes, stored)
 
     def _answer(
         self,
@@ -229,10 +229,10 @@ class Lab(ABC):
         work: executor_request.Work,
         layout: executor_request.MemoryLayout,
         folder: Path,
-        done: Completed,
+        completed: Completed,
     ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
         launches = request.plan.launches
-        asked = Asked(
+        bounds = executor_result.AnswerBounds(
             totals=tuple(math.prod(launch.grid) for launch in launches),
             blocks=work.blocks,
             recorded=work.recorded_blocks,
@@ -240,23 +240,23 @@ class Lab(ABC):
             regions=len(layout.regions),
         )
         try:
-            if done.returncode:
+            if completed.returncode:
                 raise NoResult("no message")
-            seen = read_result(folder, asked)
+            answer = read_result(folder, bounds)
             check_files(folder, layout.masks, layout.memory)
             outputs: dict[str, Any] = {}
             if not request.count:
                 outputs.update((pieces_of if request.pieces else read_outputs)(folder, layout.regions))
         except (OSError, NoResult) as error:
-            how = "did not end at its deadline" if done.timed_out else f"ended with status {done.returncode}"
+            how = "did not end at its deadline" if completed.timed_out else f"ended with status {completed.returncode}"
             raise NoAnswer(
-                f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or error})"
+                f"the lab's executor {how} without a result ({completed.stderr.strip()[:300] or error})"
             ) from None
-        return layout.regions, seen, outputs
+        return layout.regions, answer, outputs
 
     @abstractmethod
     def place(self, image: Path, nbytes: int) -> AbstractContextManager[ExecutionPlace]:
-        """A folder for a request with so many bytes of buffers, and the way to have it executed by this program."""
+        """Lend a folder for a request with so many bytes of buffers, and the way to have this program execute it."""
 
     @abstractmethod
     def many_executions(self) -> AbstractContextManager[None]:
@@ -287,7 +287,7 @@ class Lab(ABC):
     ) -> None: ...
 
     def stored_inputs(self, task: Task) -> StoredInputs:
-        """Inputs of this task's benchmarks for counting; made once, until another task is asked for."""
+        """Give the inputs of this task's benchmarks for counting; made once, until another task is asked for."""
         with self._storing:
             if self._stored is None or self._stored.task is not task:
                 self._stored = StoredInputs(task, memory_folder(self._cache, 0))
@@ -295,6 +295,6 @@ class Lab(ABC):
 
 
 def _checks(request: ExecutionRequest, partial: bool) -> int:
-    """Checks to run: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
+    """Choose the checks: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
     is_unchecked = request.count > 0 or request.checks == "bounds" or not request.program.is_checked
     return 0 if is_unchecked else 1 if partial else 2

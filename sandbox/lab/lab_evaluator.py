@@ -112,8 +112,8 @@ class LabEvaluator(SandboxBase):
     def stages(self, prepared: Prepared) -> CandidateStages:
         """Return the candidate's stages: those of the last ones are kept."""
         key = self.key(prepared)
-        known = self._candidates.known(key)
-        return known or self._candidates.keep(
+        stages = self._candidates.known(key)
+        return stages or self._candidates.keep(
             key, CandidateStages(prepared, self._begun(prepared), self._compiler, self._lab, self.target)
         )
 
@@ -132,10 +132,10 @@ class LabEvaluator(SandboxBase):
         return controlled.after(fault, lambda: candidate.begun, step)
 
     def _control(self, task: Task) -> None:
-        """The task's own seed, or that of a shipped one, as if it were new; LabError when it is not accepted either."""
+        """Judge the task's own seed, or a shipped one, as if it were new; LabError when it is not accepted either."""
         task = task if task.seeds else load_task("row_softmax", self.target.name)
-        made = self._judge(self.stages(self.prepare(unknown_to_caches(seed_text(task.seeds[0])), task)))
-        if not made.verdict.accepted:
+        evaluation = self._judge(self.stages(self.prepare(unknown_to_caches(seed_text(task.seeds[0])), task)))
+        if not evaluation.verdict.accepted:
             raise LabError("the lab does not accept the task's own seed; run kernel-scientist doctor")
 
     def benchmark(self, prepared: Prepared) -> Evaluation:
@@ -204,18 +204,18 @@ class LabEvaluator(SandboxBase):
             return verified
         started = time.monotonic()
         with self._alone():
-            made = self._tried(candidate, partial(self._confirm, verified, built))
-        return replace(made, seconds=verified.seconds + time.monotonic() - started)
+            confirmed = self._tried(candidate, partial(self._confirm, verified, built))
+        return replace(confirmed, seconds=verified.seconds + time.monotonic() - started)
 
     def _confirm(self, verified: Evaluation, built: Built) -> Evaluation:
         judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(built.prepared.task)
         rows, findings = confirmed_whole(judge, self._plain(built), inputs)
-        made = {row.name for row in rows}
-        rows = [*(row for row in verified.cases if row.role != "benchmark" and row.name not in made), *rows]
+        confirmed_names = {row.name for row in rows}
+        rows = [*(row for row in verified.cases if row.role != "benchmark" and row.name not in confirmed_names), *rows]
         return replace(verified, verdict=judged(findings) if findings else verified.verdict, cases=tuple(rows))
 
     def _plain(self, built: Built) -> Built:
-        """The same, executed without checks."""
+        """Make the same program without checks."""
         return replace(built, program=replace(built.program, is_checked=False))
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
@@ -234,23 +234,23 @@ class LabEvaluator(SandboxBase):
         budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
 
         def answer(met: CaseMet) -> tuple[CaseResult | None, tuple[Finding, ...]]:
-            found = refused(built, self.target, met.case) or budget.exceeded_before(met.case.name)
-            return (None, found) if found else replace(met, judge=judge.alone()).run()
+            findings = refused(built, self.target, met.case) or budget.exceeded_before(met.case.name)
+            return (None, findings) if findings else replace(met, judge=judge.alone()).run()
 
         for row, findings in overlapping(cases_met(judge, inputs, self._seed), answer, CASES, AHEAD):
             rows += [row] if row else []
             if findings:
                 return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
-        made_for_it, findings = searched(judge, inputs)
-        rows += made_for_it
+        searched_rows, findings = searched(judge, inputs)
+        rows += searched_rows
         if not findings and not any(row.is_whole for row in rows):  # one element that nobody writes is in no sample
             row, findings = one_whole(judge, self._plain(built), inputs)
             rows = [row if old.name == row.name else old for old in rows]
-        made = replace(evaluation, verdict=judged(findings), cases=tuple(rows))
-        return made if findings else replace(made, one_sided=judge.one_sided)
+        judgement = replace(evaluation, verdict=judged(findings), cases=tuple(rows))
+        return judgement if findings else replace(judgement, one_sided=judge.one_sided)
 
     def _inputs_of(self, task: Task) -> SessionInputs:
-        """The inputs of the benchmarks, fresh in each process; those of one task are kept."""
+        """Make the inputs of the benchmarks, fresh in each process; those of one task are kept."""
         if self._inputs is None or self._inputs.task.digest != task.digest:
             self._inputs = SessionInputs(task, self._cache)
         return self._inputs

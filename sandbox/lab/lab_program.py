@@ -35,11 +35,11 @@ class LabProgram:
         return self.sought.every if self.sought else ()
 
     @property
-    def told(self) -> tuple[DataComparison, ...]:
-        """List the comparisons whose outcomes are told to people."""
-        return tuple(one for one in self.comparisons if one.is_told)
+    def reported(self) -> tuple[DataComparison, ...]:
+        """List the comparisons whose outcomes are reported to people."""
+        return tuple(comparison for comparison in self.comparisons if comparison.is_told)
 
     @property
     def numbers(self) -> tuple[float, ...]:
         """List the numbers that data are compared with, each once."""
-        return tuple(dict.fromkeys(number for one in self.comparisons for number in one.numbers))
+        return tuple(dict.fromkeys(number for comparison in self.comparisons for number in comparison.numbers))

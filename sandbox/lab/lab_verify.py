@@ -59,7 +59,7 @@ EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructio
 
 
 def patience_for(exact: bool = False, whole_s: float = 0.0) -> Patience:
-    """The usual limits; with `whole_s` seconds for all benchmark cases, each of which may take its part of them."""
+    """Give the usual limits; with `whole_s` seconds for all benchmark cases, each of which may take its part."""
     usual = EXACT if exact else Patience()
     return replace(usual, confirm_s=whole_s, whole_s=whole_s, tried_s=whole_s) if whole_s else usual
 
@@ -81,7 +81,7 @@ class Judge:
     built: Built
     patience: Patience = Patience()
     exact: bool = False  # matrix instructions round as the hardware does; slower
-    known: ListedValues | None = None  # that candidates before it have left
+    listed: ListedValues | None = None  # that candidates before it have left
     slow: set[str] = field(default_factory=set, compare=False)  # plans that were cut between launches of like length
     moving: set[str] = field(default_factory=set, compare=False)  # that were cut among workgroups of which none hung
     waiting: set[str] = field(default_factory=set, compare=False)  # they come to no end from the last one on
@@ -97,16 +97,16 @@ class Judge:
         return self.lab.outcomes.one_sided(self.built.program, self.built.prepared.candidate.source)
 
     def alone(self) -> Judge:
-        """The same judge, whose notes of how a case's deadline came are those of one case."""
+        """Make the same judge, whose notes of how a case's deadline came are those of one case."""
         return replace(self, slow=set(), moving=set())
 
     def within(self, share: float) -> Judge:
-        """The same judge with a part of the deadline."""
+        """Make the same judge with a part of the deadline."""
         return replace(self, patience=replace(self.patience, deadline_s=share * self.patience.deadline_s))
 
     def run(self, case: Case, variant: str | None = None) -> Rows:
         """Execute and compare one case; findings are empty when it is right."""
-        values = (self.known or ListedValues(self.task)).of(case, variant)
+        values = (self.listed or ListedValues(self.task)).of(case, variant)
         plan = self.built.prepared.plan(case)
         buffers = task_buffers(self.task, case, plan, values.drawn)
         # A test case keeps one order of waves, so that the same fault is told the same way each time.
@@ -135,7 +135,7 @@ class Judge:
     def _ordered(
         self, order: Order, plan: ResolvedPlan, buffers: tuple[Buffer, ...], values: Values, case: Case
     ) -> Rows | None:
-        """The row of an execution in another order of workgroups and waves; None where one waits for another."""
+        """Execute and compare in another order of workgroups and waves; None where one waits for another."""
         program = replace(self.built.program, lanes_meet=self.built.program.lanes_meet and order != EXPLORING)
         request = ExecutionRequest(
             program, plan, buffers, ORDERED_S, exact=self.exact, shuffled=True, order=order, probes=False
@@ -145,9 +145,9 @@ class Judge:
             if order == "backwards":
                 self.waiting.add(program.path)  # that they are begun in turn is what every GPU does
             return None
-        found = tuple(replace(finding, case=case.name) for finding in execution.findings)
-        if found:
-            return CaseResult(case.name, case.role, correct=False, compared=0.0, message=found[0].message), found
+        findings = tuple(replace(finding, case=case.name) for finding in execution.findings)
+        if findings:
+            return CaseResult(case.name, case.role, correct=False, compared=0.0, message=findings[0].message), findings
         return self._compare(execution, values, case)
 
     def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], *, shuffled: bool, probes: bool) -> Execution:
@@ -158,7 +158,7 @@ class Judge:
         return self.noted(self.lab.execute(request))
 
     def noted(self, execution: Execution) -> Execution:
-        """The execution, its program remembered where it was slow and no launch or workgroup of it seemed to hang."""
+        """Remember the program where the execution was slow and no launch or workgroup seemed to hang; return it."""
         if execution.is_slow:
             self.slow.add(self.built.program.path)
         if execution.is_moving:
@@ -173,15 +173,15 @@ class Judge:
         for spec in self.task.outputs:
             shape = self.task.shape_of(spec, case)
             outputs[spec.name] = spec.unflatten(execution.outputs[spec.name], shape)
-            written = spec.unflatten(execution.written[spec.name], shape)
-            elements += written.size
-            compared += int(written.sum())
-            findings += coverage(spec, written, case)
+            is_written = spec.unflatten(execution.masks[spec.name], shape)
+            elements += is_written.size
+            compared += int(is_written.sum())
+            findings += coverage(spec, is_written, case)
             tolerance = values.families.tolerance(spec, values.variant)
-            given = outputs[spec.name], reference[spec.name], baseline[spec.name], tolerance
-            verdict = compare(*given)
-            if not verdict.correct and has_few(case, written.size) and verdict.error < NEAR * tolerance.ratio:
-                verdict = compare(*given, beside=more_outputs(values.families, values.case, values.variant, spec.name))
+            pair = outputs[spec.name], reference[spec.name], baseline[spec.name], tolerance
+            verdict = compare(*pair)
+            if not verdict.correct and has_few(case, is_written.size) and verdict.error < NEAR * tolerance.ratio:
+                verdict = compare(*pair, beside=more_outputs(values.families, values.case, values.variant, spec.name))
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
                 findings.append(wrong_result(spec.name, verdict, case.name))
@@ -199,16 +199,16 @@ class Judge:
         ), tuple(findings)
 
 
-def coverage(spec: TensorSpec, written: Array, case: Case) -> list[Finding]:
-    """A finding where an element was never written, although all workgroups ran."""
-    total, done = written.size, int(written.sum())
-    if done == total:
+def coverage(spec: TensorSpec, is_written: Array, case: Case) -> list[Finding]:
+    """Report elements that were never written, although all workgroups ran; none where all were."""
+    total, count = is_written.size, int(is_written.sum())
+    if count == total:
         return []
-    first = tuple(int(i) for i in np.unravel_index(int(np.argmin(written)), written.shape))
+    first = tuple(int(i) for i in np.unravel_index(int(np.argmin(is_written)), is_written.shape))
     return [
         Finding(
             "unwritten_output",
-            f"{total - done} of {total} elements of {spec.name} are never written; "
+            f"{total - count} of {total} elements of {spec.name} are never written; "
             f"the first is {spec.name}{list(first)}: launch enough work-items or fix the guard",
             case=case.name,
             buffer=spec.name,
@@ -217,7 +217,7 @@ def coverage(spec: TensorSpec, written: Array, case: Case) -> list[Finding]:
 
 
 def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str, Array]) -> tuple[Buffer, ...]:
-    """Every buffer of a launch as flat memory in the task's layout: inputs filled, outputs and workspaces not."""
+    """Lay out every buffer of a launch as flat memory in the task's layout; inputs are filled, the others are not."""
     flat = {
         s.name: task.flatten(s, np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), case)
         for s in task.inputs_of(case)
@@ -228,7 +228,7 @@ def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str
 
 
 def written_buffers(task: Task, case: Case, plan: ResolvedPlan) -> tuple[Buffer, ...]:
-    """The outputs and workspaces of a launch that hold nothing before it."""
+    """Make the outputs and workspaces of a launch that hold nothing before it."""
     shapes = [(s.name, s.dtype, task.shape_of(s, case), "output") for s in task.outputs if not s.initial]
     shapes += [(name, dtype, shape, "workspace") for name, (dtype, shape) in plan.workspaces.items()]
     return tuple(Buffer(name, np.empty(prod(shape), numpy_dtype(dtype)), role) for name, dtype, shape, role in shapes)

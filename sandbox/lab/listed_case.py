@@ -29,7 +29,7 @@ TRIAL = 1 / 3  # of the deadline, after which a whole execution gives way to a s
 
 
 def launches_of(judge: Judge, case: Case) -> tuple[ResolvedLaunch, ...]:
-    """The launches on a case; none where the plan has no numbers for it, which the case itself reports."""
+    """List the launches on a case; none where the plan has no numbers for it, which the case itself reports."""
     try:
         return judge.built.prepared.plan(case).launches
     except PlanError:
@@ -37,8 +37,8 @@ def launches_of(judge: Judge, case: Case) -> tuple[ResolvedLaunch, ...]:
 
 
 def has_few_items(judge: Judge, case: Case) -> bool:
-    """True where the plan launches so few work-items on a case with a long dim that families may meet it."""
-    return sum(math.prod(one.grid) * math.prod(one.block) for one in launches_of(judge, case)) <= ON_LONG_ITEMS
+    """Tell whether the plan launches so few work-items on a case with a long dim that families may meet it."""
+    return sum(math.prod(launch.grid) * math.prod(launch.block) for launch in launches_of(judge, case)) <= ON_LONG_ITEMS
 
 
 @dataclass(frozen=True)
@@ -58,26 +58,26 @@ class ListedCase:
         judge, (launch,) = self.judge, plan.launches
         is_light = math.prod(launch.grid) * math.prod(launch.block) <= MOST_ITEMS
         if is_light and cost(judge.task, self.case.dims) <= SMALL:
-            whole = self._whole(judge.within(TRIAL))
-            if not any(finding.kind == "timeout" for finding in whole[1]):
-                return whole
+            rows = self._whole(judge.within(TRIAL))
+            if not any(finding.kind == "timeout" for finding in rows[1]):
+                return rows
             judge = judge.within(1 - TRIAL)
         timed = self._timed(judge)
         sample = timed.nothing()
         findings = timed.sampled(sample, PILOT, 0)
         if findings:
             return timed.refused(findings, sample)
-        each = sample.accesses / len(sample.written) if sample.written else 0.0
+        accesses_each = sample.accesses / len(sample.elements_written) if sample.elements_written else 0.0
         affordable = self.judge.patience.accesses
         if findings is None:
             return self._at_once(judge)
-        if is_light and each * math.prod(launch.grid) <= affordable:
+        if is_light and accesses_each * math.prod(launch.grid) <= affordable:
             judge.moving.clear()
-            whole = self._whole(judge)
+            rows = self._whole(judge)
             if not judge.moving:
-                return whole
-        many = min(ENOUGH, max(FEWEST, int(affordable / max(1.0, each))))
-        findings = timed.sampled(sample, many - len(sample.written), ENDS)
+                return rows
+        many = min(ENOUGH, max(FEWEST, int(affordable / max(1.0, accesses_each))))
+        findings = timed.sampled(sample, many - len(sample.elements_written), ENDS)
         if findings is None:
             return self._at_once(judge)
         return timed.refused(findings, sample) if findings else timed.answer(sample)
@@ -97,7 +97,7 @@ class ListedCase:
         return judge.run(self.case, self.variant)
 
     def _timed(self, judge: Judge) -> TimedCase:
-        """The case on secret inputs, of which any part has its reference."""
+        """Make the case on secret inputs, of which any part has its reference."""
         inputs = self.inputs.of(self.case, self.variant)
         name = self.case.name if self.variant is None else f"{self.case.name} [{self.variant}]"
         return TimedCase(judge, replace(self.case, name=name), inputs, self.inputs.rng)

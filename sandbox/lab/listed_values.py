@@ -35,18 +35,18 @@ class Values:
 
     @computed_once
     def drawn(self) -> Tensors:
-        """The inputs, to be read only."""
+        """Draw the inputs, to be read only."""
         return self.families.draw(self.case, self.variant)
 
     @computed_once
     def reference(self) -> dict[str, Array]:
-        """The float64 outputs."""
+        """Compute the float64 outputs."""
         with np.errstate(all="ignore"):  # what overflows is compared like any other value
             return self.task.reference(self.inputs, self.case)
 
     @computed_once
     def baseline(self) -> dict[str, Array]:
-        """The outputs of the standard implementation."""
+        """Compute the outputs of the standard implementation."""
         with np.errstate(all="ignore"):
             return self.task.baseline(self.inputs, self.case)
 
@@ -69,13 +69,13 @@ class ListedValues:
 
     def of(self, case: Case, variant: str | None = None) -> Values:
         """Those of this case, whatever it is called: its dims and its seed decide."""
-        given = tuple(sorted(case.scalars.items())), case.absent
-        key = case.role, tuple(sorted(case.dims.items())), given, case.seed, variant
+        arguments = tuple(sorted(case.scalars.items())), case.absent
+        key = case.role, tuple(sorted(case.dims.items())), arguments, case.seed, variant
         with self._lock:
             if key not in self._kept:
-                made = Values(self._task, self.families, case, variant)
-                while self._kept and self._nbytes + made.nbytes > MOST_BYTES:
+                values = Values(self._task, self.families, case, variant)
+                while self._kept and self._nbytes + values.nbytes > MOST_BYTES:
                     self._nbytes -= self._kept.pop(next(iter(self._kept))).nbytes
-                self._kept[key] = made
-                self._nbytes += made.nbytes
+                self._kept[key] = values
+                self._nbytes += values.nbytes
             return self._kept[key]

@@ -98,14 +98,14 @@ class MachineLab(Lab):
         if isinstance(probed, tuple):
             return Execution({}, {}, probed, 0.0, (), False, (), 0.0)
         if probed is not None:
-            seen = super().execute(replace(request, program=probed, probes=False))
-            if seen.findings:
-                return seen
+            execution = super().execute(replace(request, program=probed, probes=False))
+            if execution.findings:
+                return execution
             request = replace(request, program=replace(request.program, lanes_meet=False))
         return super().execute(request)
 
     def _probed(self, request: ExecutionRequest) -> LabProgram | tuple[Finding, ...] | None:
-        """The instrumented program of a request that every workgroup takes part in; None where there is none.
+        """Give the instrumented program of a request that every workgroup takes part in; None where there is none.
 
         Findings where the text of a candidate that compiles for the GPU is in error with probes.
         """
@@ -128,21 +128,21 @@ class MachineLab(Lab):
     ) -> LabProgram | tuple[Finding, ...] | None:
         listed = self._probing.build(candidate, tunables, absent)
         if listed.is_source:
-            return tuple(replace(each, message=f"{_TOLD_APART}: {each.message}") for each in listed.findings)
+            return tuple(replace(finding, message=f"{_TOLD_APART}: {finding.message}") for finding in listed.findings)
         if listed.findings:
             return None  # the candidate compiles without probes, and is judged without them
         symbols = {kernel.symbol: kernel.symbol for kernel in kernels_in(listed.listing, SOURCE)}
         symbols |= {kernel.name: kernel.symbol for kernel in kernels_in(listed.listing, SOURCE)}
         symbols |= dict(listed.symbols)
-        made = self._listed(listed.listing, candidate, tunables, symbols)
-        return replace(made, probes=listed.probes, text=None) if isinstance(made, LabProgram) else None
+        program = self._listed(listed.listing, candidate, tunables, symbols)
+        return replace(program, probes=listed.probes, text=None) if isinstance(program, LabProgram) else None
 
     def _listed(
         self, listing: str, candidate: Candidate, tunables: Mapping[str, int], symbols: Mapping[str, str]
     ) -> LabProgram | tuple[Finding, ...]:
         launched = [launch.kernel for launch in instantiated(candidate, tunables).plan.launches]
-        made = self.program(listing, {name: symbols.get(name, "") for name in launched}, SOURCE)
-        return replace(made, text=(candidate, tunables)) if isinstance(made, LabProgram) else made
+        program = self.program(listing, {name: symbols.get(name, "") for name in launched}, SOURCE)
+        return replace(program, text=(candidate, tunables)) if isinstance(program, LabProgram) else program
 
     def program(self, listing: str, symbols: Mapping[str, str], source_name: str) -> LabProgram | tuple[Finding, ...]:
         """Decode a listing of any language; `symbols` are of the kernels that a plan launches, by their names there."""
@@ -150,11 +150,11 @@ class MachineLab(Lab):
             program = machine_program(listing, self._cache / "machine" / "images", source_name)
         except UnreadableListing as refused:
             return (_refusal(refused, source_name),)
-        named = {name: symbol for name, symbol in symbols.items() if symbol}
+        defined = {name: symbol for name, symbol in symbols.items() if symbol}
         return LabProgram(
             program.path,
-            {name: program.kernels[symbol] for name, symbol in named.items()},
-            {name: program.layouts[symbol] for name, symbol in named.items()},
+            {name: program.kernels[symbol] for name, symbol in defined.items()},
+            {name: program.layouts[symbol] for name, symbol in defined.items()},
             program.lines,
             max(program.lds_bytes.values(), default=0),
             program.sought,
@@ -196,21 +196,21 @@ class MachineLab(Lab):
         if work.timeline and work.timeline.keep:
             with (folder / STREAMS).open("wb") as file:
                 file.truncate(STREAM_BYTES)
-        marks = [one.instruction for one in program.told] if work.checks and not work.recorded_blocks else []
+        marks = [c.instruction for c in program.reported] if work.checks and not work.recorded_blocks else []
         addresses = {region.buffer.name: region.address for region in layout.regions}
         explored = explored_words(work.exploration, plan, program.layouts, addresses) if work.exploration else []
         header = _header(program, plan, layout, work, len(explored), len(marks))
         words = [*header, *struct.unpack("<64Q", work.phases or lane_groups())]
         for region in layout.regions:
             poison = int.from_bytes(region.poison, "little")
-            place = region.file_offset, region.mask_offset, region.period, poison
-            words += [ROLES[region.buffer.role], region.size, region.address, *place]
-        seen = work.seen + bytes(-len(work.seen) % 8)
-        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen), *marks]
+            file_words = region.file_offset, region.mask_offset, region.period, poison
+            words += [ROLES[region.buffer.role], region.size, region.address, *file_words]
+        coverage = work.coverage + bytes(-len(work.coverage) % 8)
+        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(coverage) // 8}Q", coverage), *marks]
         words += work.timeline.words() if work.timeline else ()
         words += _launches(program, plan, layout, work)
-        said = struct.pack(f"<{len(words)}Q", *[w & NONE for w in words])
-        (folder / "request.bin").write_bytes(b"".join((said, *explored)))
+        packed = struct.pack(f"<{len(words)}Q", *[w & NONE for w in words])
+        (folder / "request.bin").write_bytes(b"".join((packed, *explored)))
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
         """Run the interpreter in its cage: it sees itself, the image, its folder and the stored inputs."""
@@ -223,18 +223,18 @@ class MachineLab(Lab):
 
 def _refusal(refused: UnreadableListing, source_name: str) -> Finding:
     file, line = refused.location
-    where = line if line and file.rpartition("/")[2] == source_name else None
+    source_line = line if line and file.rpartition("/")[2] == source_name else None
     if isinstance(refused, UndefinedName):
-        said = f"undefined symbol: {refused.name} is used but not defined here; device code has no library to link with"
-        return Finding("compile_error", said, where, code="B.2")
-    return Finding("compile_error", str(refused), where, code="B.1")
+        text = f"undefined symbol: {refused.name} is used but not defined here; device code has no library to link with"
+        return Finding("compile_error", text, source_line, code="B.2")
+    return Finding("compile_error", str(refused), source_line, code="B.1")
 
 
 def _header(
     program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work, explored: int, marks: int
 ) -> list[int]:
     shadow = 64 * sum(region.size for region in layout.regions)  # records of words and of bytes, see shadow.h
-    together = max((math.prod(each.grid) for each in plan.launches if each.cooperative), default=work.workers)
+    together = max((math.prod(launch.grid) for launch in plan.launches if launch.cooperative), default=work.workers)
     waves = max(-(-launch.threads // 64) for launch in plan.launches)
     space = layout.arena + shadow + 2 * layout.masks + (together + work.workers) * waves * 64 * _WAVE_BYTES
     _, segment, fill, lanes, l1_bytes, _ = work.device
@@ -262,7 +262,7 @@ def _header(
         (_LANES_MEET if program.lanes_meet else 0) | (_NEEDS_FENCE if program.probes else 0),
         len(work.surveyed[0]),
         *work.survey,
-        len(work.seen),
+        len(work.coverage),
         explored,
         work.exploration.evaluations if work.exploration else 0,
         marks,
@@ -271,8 +271,8 @@ def _header(
 
 
 def _timed(work: Work) -> tuple[int, int, int]:
-    asked = work.timeline
-    return (asked.steps, asked.neighbour_steps, len(asked.words())) if asked else (0, 0, 0)
+    timeline = work.timeline
+    return (timeline.steps, timeline.neighbour_steps, len(timeline.words())) if timeline else (0, 0, 0)
 
 
 def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:

@@ -16,7 +16,7 @@ _swept = dict[Path, float]()
 
 
 def memory_folder(cache: Path, nbytes: int) -> Path:
-    """A folder with room for so many bytes; LabError when there is none to write to."""
+    """Find a folder with room for so many bytes; LabError when there is none to write to."""
     try:
         about = os.statvfs(SHARED)
         if about.f_bavail * about.f_frsize > 3 * nbytes + SPARE_BYTES and os.access(SHARED, os.W_OK):

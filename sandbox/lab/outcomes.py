@@ -23,11 +23,11 @@ class Outcomes:
         """Add a digit for each comparison of a program, as its executor answered them."""
         if not digits:
             return
-        seen = self._seen.get(program.path, list)
+        outcomes = self._seen.get(program.path, list)
         with self._lock:
-            seen.extend([0] * (len(digits) - len(seen)))
+            outcomes.extend([0] * (len(digits) - len(outcomes)))
             for number, digit in enumerate(digits):
-                seen[number] |= int(digit)
+                outcomes[number] |= int(digit)
 
     def one_sided(self, program: LabProgram, source: str) -> tuple[OneSided, ...]:
         """List the comparisons of which one outcome only was seen, by all instructions of a place, in order of lines.
@@ -35,13 +35,13 @@ class Outcomes:
         One that was never reached is none: what reaches it is a comparison of its own. What a builtin does inside is
         none of the candidate's.
         """
-        seen, places = self._seen.known(program.path) or [], dict[tuple[int, int], int]()
-        for comparison, outcomes in zip(program.told, seen, strict=False):
-            place = (comparison.line, comparison.column)
-            places[place] = places.get(place, 0) | outcomes
-        lines, found = source.split("\n"), []
-        for (line, column), outcomes in sorted(places.items()):
+        noted, outcomes_at = self._seen.known(program.path) or [], dict[tuple[int, int], int]()
+        for comparison, outcomes in zip(program.reported, noted, strict=False):
+            position = (comparison.line, comparison.column)
+            outcomes_at[position] = outcomes_at.get(position, 0) | outcomes
+        lines, comparisons = source.split("\n"), []
+        for (line, column), outcomes in sorted(outcomes_at.items()):
             text = lines[line - 1] if line <= len(lines) else ""
             if outcomes in ONE_SIDED and not text[max(0, column - 1) :].startswith("__builtin_"):
-                found.append(OneSided(line, column, text.strip()))
-        return tuple(found)
+                comparisons.append(OneSided(line, column, text.strip()))
+        return tuple(comparisons)

@@ -41,24 +41,24 @@ class Ownership:
     sizes: list[int] = field(default_factory=list)
     idle: list[int] = field(default_factory=list)  # numbers of those that wrote nothing
 
-    def add(self, number: int, places: Indices) -> None:
-        """The places in flat memory that a workgroup wrote, ascending."""
-        if not places.size:
+    def add(self, number: int, positions: Indices) -> None:
+        """Add the places in flat memory that a workgroup wrote, ascending."""
+        if not positions.size:
             self.idle.append(number)
-        if places.size:
-            first, extent = self._box(places)
+        if positions.size:
+            first, extent = self._box(positions)
             self.numbers.append(number)
             self.firsts.append(first)
             self.extents.append(extent)
-            self.sizes.append(int(places.size))
+            self.sizes.append(int(positions.size))
 
-    def _box(self, places: Indices) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The indices of the first place, and the extent of all of them along each axis."""
+    def _box(self, positions: Indices) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Find the indices of the first place, and the extent of all of them along each axis."""
         order: Literal["C", "F"] = "F" if self.column_major else "C"
-        if int(places[-1] - places[0]) + 1 > places.size:
-            axes = np.unravel_index(places, self.shape, order=order)
+        if int(positions[-1] - positions[0]) + 1 > positions.size:
+            axes = np.unravel_index(positions, self.shape, order=order)
             return tuple(int(axis[0]) for axis in axes), tuple(int(axis.max() - axis.min()) + 1 for axis in axes)
-        first, last = (tuple(map(int, np.unravel_index(places[at], self.shape, order=order))) for at in (0, -1))
+        first, last = (tuple(map(int, np.unravel_index(positions[i], self.shape, order=order))) for i in (0, -1))
         extents, is_across = list(self.shape), False  # a run that goes on beyond an axis has all of the faster ones
         for axis in sorted(range(len(first)), reverse=self.column_major):
             if not is_across:
@@ -74,7 +74,7 @@ class Ownership:
     @property
     def twins(self) -> tuple[int, ...]:
         """Workgroups that begin where one before them in the sample does."""
-        return tuple(n for at, n in enumerate(self.numbers) if self.firsts[at] in self.firsts[:at])
+        return tuple(n for index, n in enumerate(self.numbers) if self.firsts[index] in self.firsts[:index])
 
     @property
     def is_plain(self) -> bool:
@@ -109,7 +109,7 @@ class Ownership:
 
         Where an index wraps around, they begin where another workgroup does.
         """
-        owners = max(self._owners(), key=lambda each: sum(map(int.__eq__, each, self.numbers)), default=[])
+        owners = max(self._owners(), key=lambda numbers: sum(map(int.__eq__, numbers, self.numbers)), default=[])
         fresh = dict.fromkeys(n for n in owners if 0 <= n < math.prod(self.grid) and n not in self.numbers)
         return tuple(fresh)[:RIVALS]
 
@@ -117,7 +117,7 @@ class Ownership:
         return any(owners == self.numbers for owners in self._owners())
 
     def _owners(self) -> Iterator[list[int]]:
-        """The numbers of the workgroups that own the first places, for each order in which numbers may go; -1: none."""
+        """Yield the numbers of the workgroups that own the first places, for each order of numbers; -1: none."""
         return (owners for owners, _ in self._maps())
 
     def _maps(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -125,7 +125,7 @@ class Ownership:
         tiles, counts = self._tiles()
         long = [axis for axis in range(3) if self.grid[axis] > 1]
         for order in permutations(range(len(counts))):
-            steps = [math.prod(counts[axis] for axis in order[:at]) for at in range(len(order))]
+            steps = [math.prod(counts[axis] for axis in order[:i]) for i in range(len(order))]
             owners = [sum(step * tile[axis] for step, axis in zip(steps, order, strict=True)) for tile in tiles]
             yield owners, [number for number in self.idle if number < math.prod(counts)]
             if len(long) == len(order):
@@ -134,26 +134,26 @@ class Ownership:
                 yield [self._by_axis(tile, long, order) for tile in tiles], idle
 
     def _by_axis(self, tile: tuple[int, ...], long: Sequence[int], order: Sequence[int]) -> int:
-        """The number where the grid's own axes, those longer than one, are the output's in this order."""
+        """Compute the number where the grid's own axes, those longer than one, are the output's in this order."""
         if any(tile[axis] >= self.grid[g] for g, axis in zip(long, order, strict=True)):
             return -1
         return sum(tile[axis] * math.prod(self.grid[:g]) for g, axis in zip(long, order, strict=True))
 
     def _tiles(self) -> tuple[list[tuple[int, ...]], list[int]]:
-        """The tile in which each workgroup begins, and the tiles along each axis that has several."""
+        """Find the tile in which each workgroup begins, and count the tiles along each axis that has several."""
         box = [max(extent) for extent in zip(*self.extents, strict=True)]
-        counts = [-(-size // each) for size, each in zip(self.shape, box, strict=True)]
+        counts = [-(-size // extent) for size, extent in zip(self.shape, box, strict=True)]
         axes = [axis for axis, count in enumerate(counts) if count > 1]
         if len(axes) > MOST_AXES:
             return [(-1,)] * len(self.firsts), [1]
         return [tuple(first[axis] // box[axis] for axis in axes) for first in self.firsts], [counts[a] for a in axes]
 
     def _by_line(self) -> bool:
-        """A linear function of the first places gives the numbers, with samples to spare."""
+        """Tell whether a linear function of the first places gives the numbers, with samples to spare."""
         firsts = np.array(self.firsts, float)
-        known = np.column_stack([firsts[:, np.ptp(firsts, axis=0) > 0], np.ones(len(firsts))])
-        if len(firsts) < known.shape[1] + SPARE:
+        design = np.column_stack([firsts[:, np.ptp(firsts, axis=0) > 0], np.ones(len(firsts))])
+        if len(firsts) < design.shape[1] + SPARE:
             return False
         numbers = np.array(self.numbers, float)
-        fit = np.linalg.lstsq(known, numbers, rcond=None)[0]
-        return bool(np.abs(known @ fit - numbers).max() < EXACT)
+        fit = np.linalg.lstsq(design, numbers, rcond=None)[0]
+        return bool(np.abs(design @ fit - numbers).max() < EXACT)

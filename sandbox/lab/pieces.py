@@ -21,42 +21,42 @@ CHUNK = 16 << 20  # bytes read at a time
 class Piece:
     """The elements of an output that were written whole: their places in flat memory, ascending, and their values."""
 
-    places: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
     values: npt.NDArray[Any]
 
 
 def pieces_of(folder: Path, regions: Sequence[Region]) -> dict[str, Piece]:
-    """The written elements of every output, by name."""
-    found = {}
+    """Read the written elements of every output, by name."""
+    pieces = {}
     with (folder / "memory.bin").open("rb") as memory, (folder / "masks.bin").open("rb") as masks:
         for region in regions:
             if region.buffer.role == "output" and not isinstance(region.buffer.data, Stored):
-                found[region.buffer.name] = _piece(memory.fileno(), masks.fileno(), region)
-    return found
+                pieces[region.buffer.name] = _piece(memory.fileno(), masks.fileno(), region)
+    return pieces
 
 
 def _piece(memory: int, masks: int, region: Region) -> Piece:
     data = region.buffer.data
     size = data.itemsize
-    places, values = [np.empty(0, np.int64)], [np.empty(0, data.dtype)]
+    positions, values = [np.empty(0, np.int64)], [np.empty(0, data.dtype)]
     for start, end in _touched(masks, region.mask_offset, region.size):
         start, end = start // size * size, -(-end // size) * size
         marks = np.frombuffer(os.pread(masks, end - start, region.mask_offset + start), np.uint8)
-        kept = marks.view(f"u{size}") == int.from_bytes(b"\x01" * size, "little")
-        whole = np.arange(kept.size) if kept.all() else np.flatnonzero(kept)
-        if whole.size:
+        is_written = marks.view(f"u{size}") == int.from_bytes(b"\x01" * size, "little")
+        indices = np.arange(is_written.size) if is_written.all() else np.flatnonzero(is_written)
+        if indices.size:
             raw = os.pread(memory, end - start, region.file_offset + start)
-            values.append(np.frombuffer(raw, data.dtype)[whole if whole.size < kept.size else slice(None)])
-            places.append(whole + start // size)
-    return Piece(np.concatenate(places), np.concatenate(values))
+            values.append(np.frombuffer(raw, data.dtype)[indices if indices.size < is_written.size else slice(None)])
+            positions.append(indices + start // size)
+    return Piece(np.concatenate(positions), np.concatenate(values))
 
 
 def _touched(file: int, offset: int, size: int) -> Iterator[tuple[int, int]]:
-    """The spans of a region that have pages, from its beginning, in whole chunks at most."""
-    at = 0
-    while at < size:
+    """Yield the spans of a region that have pages, from its beginning, in whole chunks at most."""
+    begin = 0
+    while begin < size:
         try:
-            start = os.lseek(file, offset + at, os.SEEK_DATA) - offset
+            start = os.lseek(file, offset + begin, os.SEEK_DATA) - offset
         except OSError:  # ENXIO: nothing behind
             return
         end = min(size, os.lseek(file, offset + start, os.SEEK_HOLE) - offset)
@@ -64,4 +64,4 @@ def _touched(file: int, offset: int, size: int) -> Iterator[tuple[int, int]]:
             return
         for piece in range(start, end, CHUNK):
             yield piece, min(end, piece + CHUNK)
-        at = end
+        begin = end

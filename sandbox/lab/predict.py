@@ -82,13 +82,13 @@ def predict(
             by_kernel.setdefault(launch.kernel, Counter()).update(launch.counters)
         cases.append(_forecast(task, case, built.prepared.plan(case), counted, resources, clock, target))
         measurements.append(measurement(cases[-1], target))
-    slowest = max(cases, key=lambda each: each.expected.cold_us)
+    slowest = max(cases, key=lambda case_forecast: case_forecast.expected.cold_us)
     return Prediction(
         tuple(measurements),
         dict(counters),
         f"{slowest.case.name}: {explain(slowest.expected, slowest.bound_us, target)}",
         kernel_counters=by_kernel,
-        hot_lines=hot_lines([launch for each in cases for launch in each.expected.launches]),
+        hot_lines=hot_lines([launch for case_forecast in cases for launch in case_forecast.expected.launches]),
     )
 
 
@@ -107,14 +107,14 @@ def counted_case(
     seed = _seed(built.prepared.task, case, plan, secret)
     inputs = tuple(b for b in (drawn or partial(_stored, lab, built.prepared.task))(case) if b.role == "input")
     sharers = l1_sharers(plan, resources, with_barriers, target)
-    given = residencies(plan, resources, target)
-    return CountedCase(lab, built, case, inputs, sharers, seed, drawn is None, clock_of(target), given)
+    resident = residencies(plan, resources, target)
+    return CountedCase(lab, built, case, inputs, sharers, seed, drawn is None, clock_of(target), resident)
 
 
 def _seed(task: Task, case: Case, plan: ResolvedPlan, secret: int) -> int:
     """Seed of the workgroups that are counted: kernels with the same grids are compared by the same ones."""
-    named = [secret, task.digest, dict(case.dims), [list(launch.grid) for launch in plan.launches]]
-    return int(hashlib.sha256(dumps(named).encode()).hexdigest()[:16], 16)
+    identity = [secret, task.digest, dict(case.dims), [list(launch.grid) for launch in plan.launches]]
+    return int(hashlib.sha256(dumps(identity).encode()).hexdigest()[:16], 16)
 
 
 def footprint_bytes(compulsory_bytes: float, plan: ResolvedPlan) -> float:
@@ -143,9 +143,9 @@ def _forecast(
     target: Target,
 ) -> CaseForecast:
     flops, compulsory_bytes = task.work(case)
-    held = occupancies(counted, plan, resources, target)
-    pairs = list(zip(counted, held, strict=True))
-    lines = sum(each.read_lines + each.written_lines for each in counted)
+    launch_occupancies = occupancies(counted, plan, resources, target)
+    pairs = list(zip(counted, launch_occupancies, strict=True))
+    lines = sum(launch.read_lines + launch.written_lines for launch in counted)
     touched = min(footprint_bytes(compulsory_bytes, plan), lines * target.memory["line_bytes"])
     bound = bound_us(pairs, touched, target)
     roofline_us = target.roofline_us(flops, compulsory_bytes, task.peak)

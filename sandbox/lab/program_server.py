@@ -83,11 +83,11 @@ class ProgramServer:
         try:
             os.write(into, _ORDER.pack(limits.cpu_s, name))
             end, cpu_s = self._awaited(limits)
-            said = os.read(out, _ANSWER_BYTES) if end == "ended" else b""
+            output = os.read(out, _ANSWER_BYTES) if end == "ended" else b""
         finally:
             if stored is not None:
                 (self._inputs / stored.name).unlink(missing_ok=True)
-        answer = said.split()
+        answer = output.split()
         if answer[:1] == [b"ended"] and len(answer) == 4:
             returncode, cpu_s = int(answer[2]) * (-1 if answer[1] == b"signal" else 1), int(answer[3]) / 1e6
         else:
@@ -99,7 +99,7 @@ class ProgramServer:
         return Completed(returncode, "", messages, late, time.monotonic() - started, end, cpu_s)
 
     def _awaited(self, limits: ProcessLimits) -> tuple[End, float]:
-        """The end of the execution, by itself or at a limit, and its processor time so far."""
+        """Wait for the end of the execution, by itself or at a limit; give it and the processor time so far."""
         if self._poll.poll(_FIRST_LOOK_MS):
             return "ended", 0.0
         assert self._pid is not None
@@ -111,11 +111,11 @@ class ProgramServer:
         return "ended", 0.0
 
     def _messages(self) -> str:
-        kept = Stream(_MESSAGES)
+        stream = Stream(_MESSAGES)
         with contextlib.suppress(BlockingIOError):
             while data := os.read(self._pipes()[2], _MESSAGES):
-                kept.add(data)
-        return kept.text()
+                stream.add(data)
+        return stream.text()
 
     def clear(self) -> bool:
         """Leave nothing of the last request; True where another one can be executed."""
@@ -215,13 +215,13 @@ class ProgramServers:
     def _waiting(self, image: Path) -> ProgramServer | None:
         while True:
             with self._lock:
-                found = next((each for each in reversed(self._idle) if each.image == image), None)
-                if found is None:
+                server = next((idle for idle in reversed(self._idle) if idle.image == image), None)
+                if server is None:
                     return None
-                self._idle.remove(found)
-            if not found.has_ended:
-                return found
-            found.end()
+                self._idle.remove(server)
+            if not server.has_ended:
+                return server
+            server.end()
 
 
 def _end(idle: deque[ProgramServer]) -> None:

@@ -16,7 +16,7 @@ SHORTER = 0.5  # of its deadline that each next one has: together they cost no m
 
 
 def shortened(judge: Judge, run: Callable[[Judge, float], Rows], limits: Sequence[float] = SCALED) -> Rows:
-    """The rows under the first of falling limits; under the next where the deadline came although nothing hung."""
+    """Run under the first of falling limits; under the next where the deadline came although nothing hung."""
     for number, limit in enumerate(limits):
         judge.slow.clear()
         judge.moving.clear()
@@ -27,7 +27,7 @@ def shortened(judge: Judge, run: Callable[[Judge, float], Rows], limits: Sequenc
 
 
 def scaled(task: Task, case: Case, limit: float) -> Case:
-    """The case with all dims shortened alike until it costs no more than the limit, or the cheapest test's dims."""
+    """Shorten all dims of the case alike until it costs no more than the limit, or to the cheapest test's dims."""
     dims = next(
         (dims for dims in _shorter(task, case) if cost(task, dims) <= limit),
         min((dict(test.dims) for test in task.tests), key=lambda dims: cost(task, dims)),

@@ -20,32 +20,34 @@ UNSCALED = "Its times are multiplied by the target file's factors; the figures o
 class ScaledLab(ByPurpose):
     """Verdicts are the lab's; expected times are scaled, bounds are not, and every key names the file."""
 
-    def __init__(self, asked: Sandbox, file: TargetFile) -> None:
-        """`asked` is the lab for the file's target."""
-        self._asked, self._file = asked, file
+    def __init__(self, lab: Sandbox, file: TargetFile) -> None:
+        """`lab` is the one for the file's target."""
+        self._lab, self._file = lab, file
 
     @property
     def device(self) -> str:
         """That of the lab."""
-        return self._asked.device
+        return self._lab.device
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
         """As the lab."""
-        return self._asked.prepare(source, task, tunables)
+        return self._lab.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
         """Return the lab's key with the file's content: a time under other factors is another one."""
-        return hashlib.sha256(f"{self._file.digest}\0{self._asked.key(prepared)}".encode()).hexdigest()
+        return hashlib.sha256(f"{self._file.digest}\0{self._lab.key(prepared)}".encode()).hexdigest()
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """As the lab, which compares nothing."""
-        return self._asked.compare(challenger, incumbent)
+        return self._lab.compare(challenger, incumbent)
 
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
-        made = question(self._asked, purpose)(prepared)
-        rows = tuple(scaled_time(m, self._file.factors) for m in made.measurements)
-        said = f"{made.explanation} {UNSCALED}" if rows != made.measurements and made.explanation else made.explanation
-        return replace(made, key=self.key(prepared), measurements=rows, explanation=said)
+        evaluation = question(self._lab, purpose)(prepared)
+        rows = tuple(scaled_time(m, self._file.factors) for m in evaluation.measurements)
+        explanation = evaluation.explanation
+        if rows != evaluation.measurements and explanation:
+            explanation = f"{explanation} {UNSCALED}"
+        return replace(evaluation, key=self.key(prepared), measurements=rows, explanation=explanation)
 
 
 def scaled_time(m: Measurement, factors: Mapping[str, float]) -> Measurement:

@@ -28,9 +28,9 @@ class Scene:
         return self.program.lines
 
 
-def place(lines: InstructionLines, places: Sequence[int]) -> int | None:
-    """The innermost of the program counters that lies in the candidate."""
-    return next((line for p in places if (line := lines.line(p))), None)
+def candidate_line(lines: InstructionLines, program_counters: Sequence[int]) -> int | None:
+    """Find the line of the innermost of the program counters that lies in the candidate; None where none does."""
+    return next((line for p in program_counters if (line := lines.line(p))), None)
 
 
 def who(row: Mapping[str, Any]) -> str:

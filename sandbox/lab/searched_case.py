@@ -42,11 +42,11 @@ class SearchedCase:
 
     def run(self) -> tuple[CaseResult | None, tuple[Finding, ...]]:
         """Execute and compare it; nothing where no answer is known, or no end comes in a part of the deadline."""
-        assert self.judge.known is not None
-        values = self.judge.known.of(self.case, self.family)
+        assert self.judge.listed is not None
+        values = self.judge.listed.of(self.case, self.family)
         try:
-            given = values.inputs, values.reference, values.baseline
-            is_sound = self.searched.is_sound(self.case, self.family, *given)
+            tensors = values.inputs, values.reference, values.baseline
+            is_sound = self.searched.is_sound(self.case, self.family, *tensors)
         except (TaskError, *TASK_FAULTS):
             is_sound = False  # the task's own code knows no answer on such inputs
         if not is_sound:
@@ -70,7 +70,7 @@ def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tup
 
 
 def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The general families on the shape with the longest lines, while a comparison has had one outcome so far.
+    """Meet the shape with the longest lines on the general families, while a comparison has had one outcome so far.
 
     A buffer of a thousand elements, or the second turn of a loop over blocks, is not met on the short lines of a test.
     """
@@ -79,11 +79,11 @@ def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[
         return rows, ()
     names = [name for name in inputs.listed.families.names if name not in judge.task.variant_names]
     limit_s = LONG_SHARE * judge.patience.searched_s * (MORE if judge.patience.is_longer else 1)
-    for at in inputs.rng.permutation(len(names)):
+    for index in inputs.rng.permutation(len(names)):
         if spent_s(judge.lab) - begun_s > limit_s or not judge.one_sided:
             break
         drawn = replace(case, seed=int(inputs.rng.integers(2**32)))
-        row, findings = ListedCase(judge.within(TRIAL), drawn, names[int(at)], inputs).run()
+        row, findings = ListedCase(judge.within(TRIAL), drawn, names[int(index)], inputs).run()
         if any(finding.kind == "timeout" for finding in findings):
             break
         rows.append(row)
@@ -95,7 +95,9 @@ def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[
 def small_shapes(judge: Judge, inputs: SessionInputs) -> list[Case]:
     """Shapes on which many executions cost little."""
     task, swept = judge.task, inputs.swept(judge.built.prepared)
-    return [case for case in (*task.tests, *(each.case for each in swept)) if cost(task, case.dims) <= SMALL]
+    return [
+        case for case in (*task.tests, *(swept_case.case for swept_case in swept)) if cost(task, case.dims) <= SMALL
+    ]
 
 
 def spent_s(lab: Lab) -> float:
@@ -110,17 +112,17 @@ def _tries(judge: Judge) -> int:
 
 
 def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Iterator[SearchedCase]:
-    """Tries, with the numbers that the program compares with."""
+    """Yield tries, with the numbers that the program compares with."""
     task, rng, lab = judge.task, inputs.rng, judge.lab
     numbers, shapes = judge.built.program.numbers, small_shapes(judge, inputs)
     if not shapes or not task.plant:
         return
-    made = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
-    beside = replace(judge, known=ListedValues(task, made))
+    search_inputs = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
+    beside = replace(judge, listed=ListedValues(task, search_inputs))
     more = MORE if judge.patience.is_longer else 1
     for number in range(more * _tries(judge)):
         if spent_s(lab) - begun_s > judge.patience.searched_s * more:
             return
         drawn = shapes[int(rng.integers(len(shapes)))]
         case = replace(drawn, seed=int(rng.integers(2**32)), role="held_out")
-        yield SearchedCase(beside, case, f"search {number}", made)
+        yield SearchedCase(beside, case, f"search {number}", search_inputs)

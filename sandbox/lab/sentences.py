@@ -8,7 +8,7 @@ from typing import Any
 from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
 from sandbox.lab import hazards, source_faults, told_rows, wait_states
-from sandbox.lab.scene import Scene, place, who
+from sandbox.lab.scene import Scene, candidate_line, who
 from sandbox.lab.told_rows import CODE, IMAGE, LDS, NEAR, NULL, OTHER_LDS, OWN, PRIVATE, VECTOR
 
 _RENAMED: Mapping[str, FindingKind] = {
@@ -27,13 +27,13 @@ _ARRAYS = {
 _OF_ONE_WAVE = 1 << 32  # of a barrier: the work-items that are missing are of the wave that waits
 
 
-def findings(scene: Scene, seen: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
+def findings(scene: Scene, rows: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
     """One finding for each kind and line, in the order they were seen."""
-    made: dict[tuple[str, int | None], Finding] = {}
-    for row in seen:
+    by_kind_and_line: dict[tuple[str, int | None], Finding] = {}
+    for row in rows:
         finding = _finding(scene, row)
-        made.setdefault((finding.kind, finding.line), finding)
-    return tuple(made.values())
+        by_kind_and_line.setdefault((finding.kind, finding.line), finding)
+    return tuple(by_kind_and_line.values())
 
 
 def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
@@ -43,7 +43,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     launch = scene.plan.launches[int(row["launch"])]
     if row["kind"] in ("timeout", "deadlock"):
         row = told_rows.of_grid(scene.lines, launch, row)
-    kind, line = str(row["kind"]), place(scene.lines, row["places"])
+    kind, line = str(row["kind"]), candidate_line(scene.lines, row["places"])
     line = line or at_probe
     kernel = launch.kernel
     if line is None and kernel.startswith((FILL, COPY, CONTENTS, VALUE)):
@@ -64,8 +64,8 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
     if row["detail"] in (*_ARRAYS, VECTOR):
         return _outside(row)
     if row["detail"] == LDS:
-        where = _lds_place(scene, row)
-        return f"{who(row)} {verb} {row['size']} bytes of LDS {where}; check the index against the array"
+        location = _lds_place(scene, row)
+        return f"{who(row)} {verb} {row['size']} bytes of LDS {location}; check the index against the array"
     if row["detail"] == NULL:
         return f"{who(row)} {verb} through a null pointer (address {row['address']})"
     if row["detail"] == IMAGE:
@@ -99,8 +99,8 @@ def _outside(row: Mapping[str, Any]) -> str:
             "the array"
         )
     array = f"an array of {count} elements"
-    what = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
-    return f"{who(row)} uses index {index} of {what}; check the index against the array"
+    array_name = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
+    return f"{who(row)} uses index {index} of {array_name}; check the index against the array"
 
 
 def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -124,12 +124,12 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
         return _undefined(scene, row)
     if 0 <= region < len(scene.regions):
         data = scene.regions[region].buffer
-        what = f"{data.name}[{int(row['offset']) // data.data.itemsize}]"
+        location = f"{data.name}[{int(row['offset']) // data.data.itemsize}]"
     elif hazards.is_global(row):
-        what = "a variable of the file"
+        location = "a variable of the file"
     else:
         start, _, name = _lds_variable(scene, row)
-        what = f"LDS at byte {int(row['offset']) - start} of {name}"
+        location = f"LDS at byte {int(row['offset']) - start} of {name}"
     say = {
         "race": hazards.race,
         "undrained_barrier": hazards.undrained,
@@ -139,16 +139,16 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     return say(
         {**row, "buffer": 0 <= region < len(scene.regions), "wave": scene.wave},
         who(row),
-        what,
+        location,
         scene.plan.launches[int(row["launch"])],
-        lambda place_: scene.lines.line(place_),
+        lambda counter: scene.lines.line(counter),
     )
 
 
 def _undefined(scene: Scene, row: Mapping[str, Any]) -> str:
-    used = place(scene.lines, row["places"][1:])
-    where = f", which decides line {used}" if used else ""
-    return f"{who(row)} uses a value that nothing has set{where}; set it on every way that leads here"
+    used = candidate_line(scene.lines, row["places"][1:])
+    consequence = f", which decides line {used}" if used else ""
+    return f"{who(row)} uses a value that nothing has set{consequence}; set it on every way that leads here"
 
 
 def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -173,30 +173,30 @@ def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
             f"{who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
             "they have returned; let all of them reach every barrier and guard the work instead"
         )
-    other = place(scene.lines, row["places"][1:])
-    where = f"line {other}" if other else "another place"
+    other = candidate_line(scene.lines, row["places"][1:])
+    location = f"line {other}" if other else "another place"
     return (
-        f"{who(row)} waits at this barrier while others of its wave wait at the one in {where}; "
+        f"{who(row)} waits at this barrier while others of its wave wait at the one in {location}; "
         "a barrier must not stand in divergent code"
     )
 
 
 def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
     present = f"{bin(int(row['detail'])).count('1')} of {scene.wave} lanes take part"
-    other = place(scene.lines, row["places"][1:])
-    where = f"; others wait in line {other}" if other else ""
+    other = candidate_line(scene.lines, row["places"][1:])
+    location = f"; others wait in line {other}" if other else ""
     return (
-        f"{who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
+        f"{who(row)} needs lanes that do not reach this wave operation: only {present}{location}; move it out of the "
         "divergent branch, or keep every lane of the wave alive"
     )
 
 
 def _misaligned(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
-    what = f"{row['size']} bytes" if row["size"] else "a vector"
-    wanted = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
+    amount = f"{row['size']} bytes" if row["size"] else "a vector"
+    alignment = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
     return (
-        f"{who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment, which "
+        f"{who(row)} {verb} {amount} at an address that is not a multiple of {alignment}the type's alignment, which "
         "the compiler relies on; align the index, or read through a type that promises less: typedef float4 loose "
         "__attribute__((aligned(4)))"
     )

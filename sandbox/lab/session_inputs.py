@@ -42,11 +42,11 @@ class SessionInputs:
 
     @computed_once
     def dims(self) -> tuple[Independent, ...]:
-        """The independent dims of the task."""
+        """Find the independent dims of the task."""
         return independent_dims(self.task)
 
     def swept(self, prepared: Prepared) -> tuple[SweptCase, ...]:
-        """The first cases of this candidate's own sweep, which a GPU goes on with."""
+        """Draw the first cases of this candidate's own sweep, which a GPU goes on with."""
         sweep = sweep_of(prepared, candidate_secret(prepared, self.secret), self.listed.families)
         return tuple(islice(sweep.cases(), SWEPT))
 
@@ -64,18 +64,18 @@ class SessionInputs:
         return None
 
     def of(self, case: Case, variant: str | None = None) -> TimedInputs:
-        """The inputs of a large case, or of this family of inputs on it."""
+        """Give the inputs of a large case, or of this family of inputs on it; drawn once while there is room."""
         key = (case.name, variant)
         with self._lock:
             if key in self._kept:
                 return self._kept[key]
-        made = self.fresh(case, variant)
+        inputs = self.fresh(case, variant)
         with self._lock:
-            while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
+            while self._kept and sum(other.nbytes for other in self._kept.values()) + inputs.nbytes > MOST_BYTES:
                 self._kept.pop(next(iter(self._kept)))
-            return self._kept.setdefault(key, made)
+            return self._kept.setdefault(key, inputs)
 
     def fresh(self, case: Case, variant: str | None = None) -> TimedInputs:
-        """The inputs of a case that is met once: drawn for it alone, and not kept."""
+        """Draw the inputs of a case that is met once: for it alone, and not kept."""
         folder = memory_folder(self._cache, MOST_BYTES)
         return TimedInputs(self.listed.families, case, self.dims, folder, self.rng, variant, self._files)

@@ -61,9 +61,9 @@ class Survey:
     met: Mapping[int, Met]
     explored: Mapping[int, Met]  # the same of explored shapes, whose numbers are rows of the exploration's columns
     compared: Mapping[int, tuple[tuple[int, int, int], ...]]  # of comparisons with one outcome: row, left, right
-    seen: bytes  # of the known shapes; for another survey of the program
+    coverage: bytes  # of the known shapes; for another survey of the program
     failed: tuple[int, ...]
-    done: int
+    surveyed: int
     instructions: int
 
 
@@ -72,14 +72,14 @@ def survey(
     program: LabProgram,
     task: Task,
     shapes: Sequence[tuple[Case, ResolvedPlan]],
-    known: int,
+    known_shapes: int,
     rng: np.random.Generator,
-    seen: bytes = b"",
+    coverage: bytes = b"",
     instructions: int = INSTRUCTIONS,
     columns: Mapping[str, Column] | None = None,
     launches_of: Sequence[Launch] = (),
 ) -> Survey:
-    """Run a few workgroups of each shape; the first `known` of them, and what was `seen`, are known.
+    """Run a few workgroups of each shape; the first `known_shapes` of them, and what `coverage` holds, are known.
 
     With `columns`, of names in the plan, known shapes' launches are explored for each row; `launches_of` are the
     plan's.
@@ -88,32 +88,32 @@ def survey(
     for number, (_, plan) in enumerate(shapes):
         chosen = _some(plan.launches, rng)
         launches += chosen
-        lists += [_workgroups(one, OF_KNOWN if number < known else WORKGROUPS, rng) for one in chosen]
+        lists += [_workgroups(launch, OF_KNOWN if number < known_shapes else WORKGROUPS, rng) for launch in chosen]
         counts.append(len(chosen))
     buffers = _buffers(lab, task, shapes)
-    whole = ResolvedPlan(tuple(launches), {})
+    combined = ResolvedPlan(tuple(launches), {})
     work = replace(
         lab.bare_work(DEADLINE_S),
         blocks=tuple(map(len, lists)),
         workgroups=tuple(lists),
         surveyed=(tuple(counts), tuple(_kind(case) for case, _ in shapes)),
-        survey=(known, instructions, OF_A_WORKGROUP),
-        seen=seen,
-        exploration=_exploration(whole, sum(counts[:known]), columns, launches_of) if columns else None,
+        survey=(known_shapes, instructions, OF_A_WORKGROUP),
+        coverage=coverage,
+        exploration=_exploration(combined, sum(counts[:known_shapes]), columns, launches_of) if columns else None,
     )
     assert isinstance(program.lines, InstructionLines)
     rows = len(next(iter(columns.values()))) if columns else 0
-    return _read(_answer(lab, program, whole, buffers, work), len(shapes), rows, program.lines.mnemonics)
+    return _read(_answer(lab, program, combined, buffers, work), len(shapes), rows, program.lines.mnemonics)
 
 
 def _exploration(
-    plan: ResolvedPlan, known: int, columns: Mapping[str, Column], launches: Sequence[Launch]
+    plan: ResolvedPlan, known_launches: int, columns: Mapping[str, Column], launches: Sequence[Launch]
 ) -> ShapeExploration:
-    """Some launches of each kernel that known shapes launch, the first ones and the last ones."""
+    """Choose some launches of each kernel that known shapes launch, the first ones and the last ones."""
     plain = [launch for launch in launches if not (launch.loops or launch.is_step or launch.meta)]
     texts = {launch.line: launch for launch in plain}
     of_kernel = dict[str, dict[int, Launch]]()
-    for number, resolved in enumerate(plan.launches[:known]):
+    for number, resolved in enumerate(plan.launches[:known_launches]):
         if resolved.line is not None and (text := texts.get(resolved.line)):
             of_kernel.setdefault(resolved.kernel, {})[number] = text
     chosen = dict[int, Launch]()
@@ -124,7 +124,7 @@ def _exploration(
 
 
 def _kind(case: Case) -> int:
-    """A number for how long each dim is, roughly: shapes that cost little shall not wait for those that cost much."""
+    """Give a number for how long each dim is, roughly: cheap shapes shall not wait for those that cost much."""
     kind = 0
     for length in case.dims.values():
         kind = 7 * kind + max(0, length - 1).bit_length() // 2
@@ -135,7 +135,7 @@ def _some(launches: Sequence[ResolvedLaunch], rng: np.random.Generator) -> list[
     if len(launches) <= LAUNCHES:
         return list(launches)
     drawn = np.sort(rng.choice(np.arange(1, len(launches) - 1), LAUNCHES - 2, replace=False))
-    return [launches[at] for at in (0, *drawn.tolist(), len(launches) - 1)]
+    return [launches[index] for index in (0, *drawn.tolist(), len(launches) - 1)]
 
 
 def _workgroups(launch: ResolvedLaunch, most: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -156,8 +156,8 @@ def _buffers(lab: MachineLab, task: Task, shapes: Sequence[tuple[Case, ResolvedP
             lengths[name] = max(lengths.get(name, 1), math.prod(shape))
             dtypes[name] = numpy_dtype(dtype)
     stored = {
-        name: _longer(one, lengths[name])
-        for name, one in lab.stored_inputs(task).of(replace(shapes[0][0], name="", absent=())).items()
+        name: _longer(small, lengths[name])
+        for name, small in lab.stored_inputs(task).of(replace(shapes[0][0], name="", absent=())).items()
     }
     return [
         Buffer(name, stored[name], "input")
@@ -168,7 +168,7 @@ def _buffers(lab: MachineLab, task: Task, shapes: Sequence[tuple[Case, ResolvedP
 
 
 def _longer(stored: Stored, size: int) -> Stored:
-    """The same values for so many elements: only whole pages repeat."""
+    """Repeat the same values for so many elements: only whole pages repeat."""
     fits = size * stored.itemsize <= stored.period
     return replace(stored, size=size, period=stored.period if fits else -(-stored.period // PAGE) * PAGE)
 
@@ -177,43 +177,43 @@ def _answer(
     lab: MachineLab, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: Work
 ) -> dict[str, Any]:
     layout = executor_request.lay_out(buffers, count=True, sparse=True, masks=False)
-    with lab.place(Path(program.path), layout.memory) as place:
-        lab._write(place.folder, program, plan, layout, work)
-        done = place.run(executor_limits(work, layout, True), executor_request.inputs_file(buffers))
-        lab._note_cpu(done.cpu_s if done.cpu_s > 0 else done.seconds)
+    with lab.place(Path(program.path), layout.memory) as execution_place:
+        lab._write(execution_place.folder, program, plan, layout, work)
+        completed = execution_place.run(executor_limits(work, layout, True), executor_request.inputs_file(buffers))
+        lab._note_cpu(completed.cpu_s if completed.cpu_s > 0 else completed.seconds)
         try:
-            if done.returncode:
-                raise NoResult(done.stderr.strip()[:300] or f"{done.end}, {done.returncode}")
-            return dict(decoded(read_output(place.folder / "result.json", _MOST_BYTES)))
+            if completed.returncode:
+                raise NoResult(completed.stderr.strip()[:300] or f"{completed.end}, {completed.returncode}")
+            return dict(decoded(read_output(execution_place.folder / "result.json", _MOST_BYTES)))
         except (OSError, ValueError, RecursionError) as error:
             raise NoAnswer(f"the lab's executor ended a survey without a result ({error})") from None
 
 
-def _read(said: Mapping[str, Any], shapes: int, explorable: int, mnemonics: Sequence[str]) -> Survey:
-    """The answer, every number in its range; NoAnswer where it cannot be true."""
+def _read(answer: Mapping[str, Any], shapes: int, explorable: int, mnemonics: Sequence[str]) -> Survey:
+    """Read the answer, every number in its range; NoAnswer where it cannot be true."""
     try:
-        done, instructions, failed, told = (said[name] for name in ("done", "instructions", "failed", "told"))
-        explored = said["explored"]
-        compared = {row[0]: tuple(map(tuple, row[1:])) for row in said["compared"]}
+        surveyed, instructions, failed, events = (answer[name] for name in ("done", "instructions", "failed", "told"))
+        explored = answer["explored"]
+        compared = {row[0]: tuple(map(tuple, row[1:])) for row in answer["compared"]}
         sides = [row for rows in compared.values() for row in rows]
-        seen = bytes.fromhex(said["seen"])
-        for rows, count in ((told, shapes), (explored, explorable)):
+        coverage = bytes.fromhex(answer["seen"])
+        for rows, count in ((events, shapes), (explored, explorable)):
             _need(len(rows) <= _MOST_TOLD and all(len(row) == 3 for row in rows))
             _need(all(_is_below(1 << 62, number) for row in rows for number in row))
             _need(all(_is_below(count, row[0]) for row in rows))
         _need(all(_is_below(shapes, number) for number in failed))
         _need(all(len(row) == 3 and _is_below(explorable, row[0]) for row in sides))
         _need(all(type(number) is int and abs(number) <= 1 << 63 for row in sides for number in row))
-        _need(_is_below(shapes + 1, done) and _is_below(1 << 62, instructions))
+        _need(_is_below(shapes + 1, surveyed) and _is_below(1 << 62, instructions))
     except (KeyError, TypeError, IndexError, ValueError):
         raise NoAnswer("the lab's executor answered a survey with what cannot be") from None
-    met = _met(told, mnemonics), _met(explored, mnemonics)
-    return Survey(*met, compared, seen, tuple(failed), done, instructions)
+    met = _met(events, mnemonics), _met(explored, mnemonics)
+    return Survey(*met, compared, coverage, tuple(failed), surveyed, instructions)
 
 
-def _met(told: Sequence[Sequence[int]], mnemonics: Sequence[str]) -> dict[int, Met]:
+def _met(events: Sequence[Sequence[int]], mnemonics: Sequence[str]) -> dict[int, Met]:
     met = dict[int, Met]()
-    for shape, item, count in told:
+    for shape, item, count in events:
         before = met.get(item, Met((), 0)).shapes
         met[item] = Met((*before, shape), count, _rank(item, mnemonics))
     return met

@@ -31,17 +31,17 @@ class SlabComparison:
 
     def whole(self, spec: TensorSpec, output: np.ndarray) -> Compared:
         """Compare every slab; one with the reference and the bits of one that was compared is as right as that one."""
-        known: Recent[int, tuple[Slab, np.ndarray]] = Recent(FORMS)
+        earlier: Recent[int, tuple[Slab, np.ndarray]] = Recent(FORMS)
         worst = 0.0
         for number, slab in enumerate(slabs(self.inputs, spec, output.shape)):
             values = slab.cut(output)
-            if any(slab.has_reference_of(other) and same_bits(values, right) for other, right in known.values()):
+            if any(slab.has_reference_of(other) and same_bits(values, right) for other, right in earlier.values()):
                 continue
             error, findings = self._slab(slab, values, None)
             worst = max(worst, error)
             if findings:
                 return worst, findings
-            known.keep(number, (slab, values))
+            earlier.keep(number, (slab, values))
         return worst, ()
 
     def pieces(self, pieces: Mapping[str, Piece]) -> Compared:
@@ -49,7 +49,7 @@ class SlabComparison:
         worst = 0.0
         for spec in self.task.outputs:
             piece = pieces[spec.name]
-            if not piece.places.size:
+            if not piece.positions.size:
                 continue
             slab, values, mask = slab_of(self.inputs, spec, self.task.shape_of(spec, self.case), piece)
             error, findings = self._slab(slab, values, mask)
@@ -61,5 +61,7 @@ class SlabComparison:
     def _slab(self, slab: Slab, values: np.ndarray, mask: np.ndarray | None) -> Compared:
         tolerance = self.inputs.families.tolerance(slab.spec, self.inputs.variant)
         beside = slab.beside(values.size if mask is None else int(mask.sum()))
-        found = compare(values, slab.reference, slab.baseline, tolerance, mask, beside=beside)
-        return found.error, () if found.correct else (wrong_result(slab.spec.name, found, self.case.name),)
+        comparison = compare(values, slab.reference, slab.baseline, tolerance, mask, beside=beside)
+        return comparison.error, () if comparison.correct else (
+            wrong_result(slab.spec.name, comparison, self.case.name),
+        )

@@ -44,7 +44,7 @@ class Slab:
         return self._expected.baseline[self.spec.name][self._kept]
 
     def beside(self, count: int) -> tuple[Array, Array] | None:
-        """Reference and baseline of the slab where so many elements are no scale; of more granules if it is small.
+        """Give reference and baseline of the slab where so many elements are no scale; of more granules if it is small.
 
         A workgroup may own a single element, which the standard implementation has right by luck.
         """
@@ -52,10 +52,10 @@ class Slab:
             return None
         if not self.granules or self.reference.size >= SCALE:
             return self.reference, self.baseline
-        places = self.inputs.mapped[-1].places[:FIRST]
-        others = np.sort(np.unique(places, return_index=True)[1])[:OTHERS].astype(np.int64)
-        found = self.inputs.expected((*self.granules[:-1], others))
-        return found.reference[self.spec.name], found.baseline[self.spec.name]
+        drawn_granules = self.inputs.mapped[-1].drawn_at[:FIRST]
+        further = np.sort(np.unique(drawn_granules, return_index=True)[1])[:OTHERS].astype(np.int64)
+        expected = self.inputs.expected((*self.granules[:-1], further))
+        return expected.reference[self.spec.name], expected.baseline[self.spec.name]
 
     @computed_once
     def _expected(self) -> Expected:
@@ -66,60 +66,60 @@ class Slab:
         return tuple(slice(axis.size) for axis in self.axes)  # the last granule may be cut
 
     def cut(self, output: Array) -> Array:
-        """These elements of the output, without a copy where they stand in a box."""
+        """Cut these elements out of the output, without a copy where they stand in a box."""
         spans = [slice(axis[0], axis[-1] + 1) for axis in self.axes if axis.size and axis[-1] - axis[0] < axis.size]
         return output[tuple(spans) if len(spans) == len(self.axes) else np.ix_(*self.axes)]
 
     def has_reference_of(self, other: Slab | None) -> bool:
-        """True where the same drawn granules stand in both in the same order."""
+        """Tell whether the same drawn granules stand in both in the same order."""
         return (
             other is not None
             and all(mine.size == theirs.size for mine, theirs in zip(self.axes, other.axes, strict=True))
             and all(
-                np.array_equal(m.places[mine], m.places[theirs])
+                np.array_equal(m.drawn_at[mine], m.drawn_at[theirs])
                 for m, mine, theirs in zip(self.inputs.mapped, self.granules, other.granules, strict=True)
             )
         )
 
 
 def slabs(inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...]) -> Iterator[Slab]:
-    """The whole output in slabs along its first mapped dim: of whole periods, so that many have the same reference."""
-    every = tuple(np.arange(m.places.size) for m in inputs.mapped)
-    if not every:
-        yield _slab(inputs, spec, shape, every)
+    """Yield the output in slabs along its first mapped dim: of whole periods, so that many have one reference."""
+    all_granules = tuple(np.arange(m.drawn_at.size) for m in inputs.mapped)
+    if not all_granules:
+        yield _slab(inputs, spec, shape, all_granules)
         return
-    each = math.prod(shape) // max(1, every[0].size)
-    step = max(1, ELEMENTS // max(1, each))
+    elements_each = math.prod(shape) // max(1, all_granules[0].size)
+    step = max(1, ELEMENTS // max(1, elements_each))
     if inputs.mapped[0].is_periodic:
         step = inputs.mapped[0].drawn * max(1, step // inputs.mapped[0].drawn)
-    for at in range(0, every[0].size, step):
-        yield _slab(inputs, spec, shape, (every[0][at : at + step], *every[1:]))
+    for start in range(0, all_granules[0].size, step):
+        yield _slab(inputs, spec, shape, (all_granules[0][start : start + step], *all_granules[1:]))
 
 
-def same_bits(one: Array, other: Array) -> bool:
-    """True where two arrays of a type hold the same, bit for bit."""
-    if one.shape != other.shape:
+def same_bits(left: Array, right: Array) -> bool:
+    """Tell whether two arrays of a type hold the same, bit for bit."""
+    if left.shape != right.shape:
         return False
-    if one.itemsize not in (1, 2, 4, 8):
-        return one.tobytes() == other.tobytes()
-    bits = f"u{one.itemsize}"
-    few = tuple(slice(FEW) for _ in one.shape)  # which mostly tell them apart
-    return all(np.array_equal(one[part].view(bits), other[part].view(bits)) for part in (few, ...))
+    if left.itemsize not in (1, 2, 4, 8):
+        return left.tobytes() == right.tobytes()
+    bits = f"u{left.itemsize}"
+    few = tuple(slice(FEW) for _ in left.shape)  # which mostly tell them apart
+    return all(np.array_equal(left[part].view(bits), right[part].view(bits)) for part in (few, ...))
 
 
 def slab_of(
     inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...], piece: Piece
 ) -> tuple[Slab, Array, npt.NDArray[np.bool_]]:
-    """The slab that holds these elements, its values, and which of them are given."""
+    """Find the slab that holds these elements, its values, and which of them are given."""
     if _is_run(inputs, spec, piece):
         return _run(inputs, spec, shape, piece)
     order: Any = "F" if spec.layout == "column_major" else "C"
-    places = np.unravel_index(piece.places, shape, order=order)
+    axis_indices = np.unravel_index(piece.positions, shape, order=order)
     granules = tuple(
-        distinct(places[m.dim.axes[spec.name][0]] // m.dim.granule).astype(np.int64) for m in inputs.mapped
+        distinct(axis_indices[m.dim.axes[spec.name][0]] // m.dim.granule).astype(np.int64) for m in inputs.mapped
     )
     slab = _slab(inputs, spec, shape, granules)
-    local = tuple(np.searchsorted(axis, at) for axis, at in zip(slab.axes, places, strict=True))
+    local = tuple(np.searchsorted(axis, indices) for axis, indices in zip(slab.axes, axis_indices, strict=True))
     values = np.zeros(slab.reference.shape, piece.values.dtype)
     mask = np.zeros(values.shape, bool)
     values[local] = piece.values
@@ -128,23 +128,23 @@ def slab_of(
 
 
 def _is_run(inputs: TimedInputs, spec: TensorSpec, piece: Piece) -> bool:
-    """True where the elements follow one another and granules lie along the slowest axis: no index is looked up."""
+    """Tell whether the elements follow one another and granules lie along the slowest axis: no index is looked up."""
     along = [m.dim.axes[spec.name][0] for m in inputs.mapped]
-    follows = int(piece.places[-1] - piece.places[0]) + 1 == piece.places.size
+    follows = int(piece.positions[-1] - piece.positions[0]) + 1 == piece.positions.size
     return follows and along == [0] and spec.layout == "row_major"
 
 
 def _run(
     inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...], piece: Piece
 ) -> tuple[Slab, Array, npt.NDArray[np.bool_]]:
-    each = math.prod(shape[1:]) * inputs.mapped[0].dim.granule
-    first, last = int(piece.places[0]), int(piece.places[-1])
-    slab = _slab(inputs, spec, shape, (np.arange(first // each, last // each + 1),))
+    granule_elements = math.prod(shape[1:]) * inputs.mapped[0].dim.granule
+    first, last = int(piece.positions[0]), int(piece.positions[-1])
+    slab = _slab(inputs, spec, shape, (np.arange(first // granule_elements, last // granule_elements + 1),))
     values = np.zeros(slab.reference.shape, piece.values.dtype)
     mask = np.zeros(values.shape, bool)
-    own = slice(first - first // each * each, None)
-    values.reshape(-1)[own][: piece.places.size] = piece.values
-    mask.reshape(-1)[own][: piece.places.size] = True
+    span = slice(first - first // granule_elements * granule_elements, None)
+    values.reshape(-1)[span][: piece.positions.size] = piece.values
+    mask.reshape(-1)[span][: piece.positions.size] = True
     return slab, values, mask
 
 
@@ -154,5 +154,5 @@ def _slab(inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...], granule
         axis = m.dim.axes[spec.name][0]
         indices = m.dim.indices(chosen)
         axes[axis] = indices[indices < shape[axis]]
-    whole = (axes[axis] if axis in axes else np.arange(extent) for axis, extent in enumerate(shape))
-    return Slab(inputs, spec, granules, tuple(whole))
+    all_axes = (axes[axis] if axis in axes else np.arange(extent) for axis, extent in enumerate(shape))
+    return Slab(inputs, spec, granules, tuple(all_axes))

@@ -28,8 +28,8 @@ def solved_dims(
 ) -> Iterator[dict[str, int]]:
     """Yield dims at and beside the places where the two sides of comparisons are equal, a place of each in turn."""
     chosen = rng.permutation(len(compared))[:COMPARISONS]
-    for found in zip_longest(*(_solved(compared[at], ranges) for at in chosen)):
-        yield from (dims for dims in found if dims is not None)
+    for turn in zip_longest(*(_solved(compared[index], ranges) for index in chosen)):
+        yield from (dims for dims in turn if dims is not None)
 
 
 def _solved(samples: Sequence[Sample], ranges: Ranges) -> Iterator[dict[str, int]]:
@@ -44,13 +44,13 @@ def _solved(samples: Sequence[Sample], ranges: Ranges) -> Iterator[dict[str, int
 def _fit(
     dims: Sequence[Dims], differences: npt.NDArray[np.float64], names: tuple[str, ...]
 ) -> tuple[Terms, npt.NDArray[np.float64]] | None:
-    """The simplest sum of terms, the last one constant, that gives all differences; None where none does."""
+    """Fit the simplest sum of terms, the last one constant, that gives all differences; None where none does."""
     alone = tuple((name,) for name in names)
-    choices = [*((one,) for one in alone), *((pair,) for pair in combinations(names, 2)), alone]
+    choices = [*((single,) for single in alone), *((pair,) for pair in combinations(names, 2)), alone]
     if not np.ptp(differences):
         return None
     for terms in choices:
-        rows = np.array([[float(prod(one[name] for name in term)) for term in (*terms, ())] for one in dims])
+        rows = np.array([[float(prod(shape[name] for name in term)) for term in (*terms, ())] for shape in dims])
         if len(rows) < rows.shape[1] + 2:
             continue
         weights = np.linalg.lstsq(rows, differences, rcond=None)[0]
@@ -62,12 +62,12 @@ def _fit(
 def _solutions(
     base: Dims, name: str, terms: Terms, weights: npt.NDArray[np.float64], ranges: Ranges
 ) -> Iterator[dict[str, int]]:
-    """The base with this dim at and beside the length at which the sum is nothing."""
+    """Yield the base with this dim at and beside the length at which the sum is nothing."""
     least, greatest, step = ranges[name]
-    others = [prod(base[one] for one in term if one != name) for term in (*terms, ())]
-    slope = sum(w * o for w, o, term in zip(weights, others, (*terms, ()), strict=True) if name in term)
-    rest = sum(w * o for w, o, term in zip(weights, others, (*terms, ()), strict=True) if name not in term)
-    if abs(slope) < 1e-9 or not least - 1 <= (length := -rest / slope) <= greatest + 1:
+    factors = [prod(base[factor] for factor in term if factor != name) for term in (*terms, ())]
+    slope = sum(w * o for w, o, term in zip(weights, factors, (*terms, ()), strict=True) if name in term)
+    constant = sum(w * o for w, o, term in zip(weights, factors, (*terms, ()), strict=True) if name not in term)
+    if abs(slope) < 1e-9 or not least - 1 <= (length := -constant / slope) <= greatest + 1:
         return
     for steps in BESIDE:
         solved = (round(length / step) + steps) * step

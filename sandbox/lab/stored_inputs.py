@@ -73,7 +73,7 @@ class StoredInputs:
             ) from None
 
     def of(self, case: Case) -> dict[str, Stored]:
-        """The inputs of a benchmark case, by name."""
+        """Give the inputs of a benchmark case, by name."""
         filled = self.task.initials
         return {s.name: self._stored(s, case) for s in self.task.inputs_of(case) if s.name not in filled}
 
@@ -91,27 +91,27 @@ def periods(task: Task) -> dict[str, Array]:
     """For each input the values that repeat: whole pages, or all of the largest benchmark's."""
     typical = replace(typical_test(task), absent=())
     inputs = task.draw(typical)
-    found = {}
+    repeated = {}
     for spec in task.inputs:
         values = task.flatten(spec, np.asarray(inputs[spec.name], dtype=numpy_dtype(spec.dtype)), typical)
         most = max(task.length_of(spec, case) for case in task.benchmarks)
-        found[spec.name] = _repeated(values, most)
-    return found
+        repeated[spec.name] = _repeated(values, most)
+    return repeated
 
 
 def own_numbers(task: Task, case: Case) -> dict[str, Array]:
-    """The inputs of this case that are whole numbers: up to so many bytes, whole pages of longer ones."""
-    whole = [spec for spec in task.inputs_of(case) if not is_float(numpy_dtype(spec.dtype))]
-    drawn = task.draw(case) if whole else {}
-    found = {}
-    for spec in whole:
+    """Draw the inputs of this case that are whole numbers: up to so many bytes, whole pages of longer ones."""
+    specs = [spec for spec in task.inputs_of(case) if not is_float(numpy_dtype(spec.dtype))]
+    drawn = task.draw(case) if specs else {}
+    numbers = {}
+    for spec in specs:
         values = task.flatten(spec, np.asarray(drawn[spec.name], dtype=numpy_dtype(spec.dtype)), case)
-        found[spec.name] = values if values.nbytes <= OWN_BYTES else values[: OWN_BYTES // values.itemsize]
-    return found
+        numbers[spec.name] = values if values.nbytes <= OWN_BYTES else values[: OWN_BYTES // values.itemsize]
+    return numbers
 
 
 def typical_test(task: Task) -> Case:
-    """The first test whose inputs are not tiny, else the largest one."""
+    """Find the first test whose inputs are not tiny, else the largest one."""
     sizes = {case.name: _input_bytes(task, case) for case in task.tests}
     return next((c for c in task.tests if sizes[c.name] >= ENOUGH_BYTES), max(task.tests, key=lambda c: sizes[c.name]))
 

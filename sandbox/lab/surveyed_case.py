@@ -28,11 +28,11 @@ SHAPES = 1300  # that are looked at, besides the known ones
 SHORT = 10  # bits of the steps that a short dim is longer than its least
 FIRST = 300  # of them, which show what one takes
 OF_TRIED = 3_000_000  # instructions of waves, for shapes that follow from what was met
-THINGS, COUNT = 12, 14  # that are met and followed, and cases of a candidate
+EVENTS, COUNT = 12, 14  # that are met and followed, and cases of a candidate
 LITTLE = 8  # steps that a short dim is longer than its least, at most
 LENGTHS = 1 << 14  # of each dim that are explored, the least ones, and as many others
-EXPLORED, OF_EACH, SOLVED = 120, 2, 80  # shapes that exploring suggests: of all things, of each, by solving
-FAILED = -1  # a thing: bounds were not kept
+EXPLORED, OF_EACH, SOLVED = 120, 2, 80  # shapes that exploring suggests: of all events, of each, by solving
+FAILED = -1  # an event: bounds were not kept
 MOST_COST = 4 * SMALL  # operations plus bytes of a case where no cheaper one meets the same
 ENOUGH = SMALL / 4  # up to which a case shall be large: what is met may concern few workgroups, or few elements
 LENGTHENED = 3  # shapes for each dim in which it is longer, and as many in which all others are
@@ -40,30 +40,30 @@ LENGTHENED = 3  # shapes for each dim in which it is longer, and as many in whic
 Shape = tuple[Case, ResolvedPlan]
 
 
-def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]) -> tuple[Case, ...]:
+def surveyed_cases(judge: Judge, seed: int, secret: int, known_cases: Collection[Case]) -> tuple[Case, ...]:
     """Cases that meet what no known case meets, rarest first; none where the lab cannot look at shapes."""
     lab, program, prepared = judge.lab, judge.built.program, judge.built.prepared
     if not (isinstance(lab, MachineLab) and isinstance(program, LabProgram)) or prepared.arms:
         return ()
     rng = np.random.default_rng([seed, secret, int(prepared.candidate.id[:12], 16)])
-    before = _resolved(judge, _by_cost(judge, known))
-    names = {case.name for case in known}
+    before = _resolved(judge, _by_cost(judge, known_cases))
+    names = {case.name for case in known_cases}
     if not before:
         return ()
     survey_of = partial(survey, lab, program, judge.task)
-    things, suggested, seen = _Things(judge, rng), list[Shape](), b""
+    events, suggested, coverage = _Events(judge, rng), list[Shape](), b""
     columns = _columns(judge, rng)
-    for shapes, found in _surveys(judge, before, names, survey_of, columns, rng, things.refused):
-        things.add(found, shapes)
-        suggested += _resolved(judge, _suggested(judge, found, columns, names, rng))
-        seen = found.seen
-    tried = [*suggested, *_resolved(judge, _longer(judge, things.examples(), names, rng))]
+    for shapes, surveyed in _surveys(judge, before, names, survey_of, columns, rng, events.refused):
+        events.add(surveyed, shapes)
+        suggested += _resolved(judge, _suggested(judge, surveyed, columns, names, rng))
+        coverage = surveyed.coverage
+    tried = [*suggested, *_resolved(judge, _longer(judge, events.examples(), names, rng))]
     if tried:
-        again = survey_of(tried, 0, rng, seen, OF_TRIED)
-        fresh = things.add(again, tried)
+        follow_up = survey_of(tried, 0, rng, coverage, OF_TRIED)
+        fresh = events.add(follow_up, tried)
         if fresh and (longer := _resolved(judge, _longer(judge, fresh, names, rng))):
-            things.add(survey_of(longer, 0, rng, seen, OF_TRIED), longer)
-    return tuple(things.chosen())
+            events.add(survey_of(longer, 0, rng, coverage, OF_TRIED), longer)
+    return tuple(events.chosen())
 
 
 def _surveys(
@@ -75,37 +75,37 @@ def _surveys(
     rng: np.random.Generator,
     refused: list[Case],
 ) -> Iterator[tuple[Sequence[Shape], Survey]]:
-    """A few shapes first, then as many more as can be afforded: what they cost is not known before."""
+    """Survey a few shapes first, then as many more as can be afforded: what they cost is not known before."""
     drawn = _drawn(judge, names, rng)
     new = _resolved(judge, islice(drawn, FIRST), refused)
     if not new:
         return
     launches = judge.built.prepared.candidate.plan.launches
-    found = survey_of([*before, *new], len(before), rng, b"", INSTRUCTIONS // 4, columns, launches)
-    yield [*before, *new], found
+    first = survey_of([*before, *new], len(before), rng, b"", INSTRUCTIONS // 4, columns, launches)
+    yield [*before, *new], first
     # Long shapes are left where each takes much: as many are resolved as may have their turn, and some more.
-    share = min(1.0, 2 * max(0, found.done - len(before)) / len(new))
+    share = min(1.0, 2 * max(0, first.surveyed - len(before)) / len(new))
     more = _resolved(judge, islice(drawn, int(share * (SHAPES - FIRST))), refused)
     if more:
-        yield more, survey_of(more, 0, rng, found.seen, INSTRUCTIONS - found.instructions)
+        yield more, survey_of(more, 0, rng, first.coverage, INSTRUCTIONS - first.instructions)
 
 
 def _drawn(judge: Judge, names: Collection[str], rng: np.random.Generator) -> Iterator[Case]:
     """Shapes of all kinds in turn with shapes whose dims are all short, each of another length."""
     columns, ranges = many_shapes(judge.task, rng), _ranges(judge)
-    for at in rng.permutation(len(next(iter(columns.values())))).tolist():
+    for row in rng.permutation(len(next(iter(columns.values())))).tolist():
         short = {
             name: min(most, least + step * int(rng.integers(1 << rng.integers(2, SHORT))))
             for name, (least, most, step) in ranges.items()
         }
-        for dims in (short, {name: int(column[at]) for name, column in columns.items()}):
+        for dims in (short, {name: int(column[row]) for name, column in columns.items()}):
             case = _case(judge, dims, rng)
             if case.name not in names and admits(judge.task, dims):
                 yield case
 
 
 def _ranges(judge: Judge) -> dict[str, tuple[int, int, int]]:
-    """The least and the greatest listed length of each dim, and its step."""
+    """Find the least and the greatest listed length of each dim, and its step."""
     listed = [case.dims for case in (*judge.task.tests, *judge.task.benchmarks)]
     return {
         name: (
@@ -118,13 +118,13 @@ def _ranges(judge: Judge) -> dict[str, tuple[int, int, int]]:
 
 
 def _case(judge: Judge, dims: dict[str, int], rng: np.random.Generator) -> Case:
-    made = int(rng.integers(2**32))
-    return replace(judge.task.tests[0], name=case_name(dims), dims=dims, seed=made, weight=1.0, role="held_out")
+    seed = int(rng.integers(2**32))
+    return replace(judge.task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
 
 
 def _resolved(judge: Judge, cases: Iterable[Case], refused: list[Case] | None = None) -> list[Shape]:
     """Each case with its plan; `refused` gets those that the plan has no numbers for."""
-    prepared, found = judge.built.prepared, list[Shape]()
+    prepared, resolved = judge.built.prepared, list[Shape]()
     for case in cases:
         try:
             plan = prepared.plan(case)
@@ -133,48 +133,52 @@ def _resolved(judge: Judge, cases: Iterable[Case], refused: list[Case] | None = 
                 refused.append(case)
             continue
         if not any(launch.cooperative for launch in plan.launches):
-            found.append((case, plan))
-    return found
+            resolved.append((case, plan))
+    return resolved
 
 
-class _Things:
+class _Events:
     """Events that shapes met and no known one did, the rarest first, each with the cases of them, cheapest first."""
 
     def __init__(self, judge: Judge, rng: np.random.Generator) -> None:
         self._judge, self._rng = judge, rng
-        self._cases = dict[int, list[Case]]()  # by thing
+        self._cases = dict[int, list[Case]]()  # by event
         self._told = set[frozenset[str]]()
         self.refused = list[Case]()  # cases that the plan has no numbers for
 
-    def add(self, found: Survey, shapes: Sequence[Shape]) -> list[Case]:
-        """Add what a survey found; cases of the things that are new in it."""
+    def add(self, surveyed: Survey, shapes: Sequence[Shape]) -> list[Case]:
+        """Add what a survey found; give cases of the events that are new in it."""
         fresh = list[Case]()
-        if found.failed:
-            self._cases[FAILED] = _by_cost(self._judge, [shapes[at][0] for at in found.failed[:4]])
-        for item in self._order(found):
-            cases = _by_cost(self._judge, [shapes[at][0] for at in found.met[item].shapes])
+        if surveyed.failed:
+            self._cases[FAILED] = _by_cost(self._judge, [shapes[index][0] for index in surveyed.failed[:4]])
+        for event in self._order(surveyed):
+            cases = _by_cost(self._judge, [shapes[index][0] for index in surveyed.met[event].shapes])
             names = frozenset(case.name for case in cases)
-            if item in self._cases:
-                self._cases[item] = _by_cost(self._judge, [*self._cases[item], *cases])
-            elif names not in self._told and len(fresh) < THINGS:
-                self._cases[item] = cases
+            if event in self._cases:
+                self._cases[event] = _by_cost(self._judge, [*self._cases[event], *cases])
+            elif names not in self._told and len(fresh) < EVENTS:
+                self._cases[event] = cases
                 fresh += cases[:2]
             self._told.add(names)
         return fresh
 
-    def _order(self, found: Survey) -> list[int]:
-        """The rarest first: ways two at a time, then another outcome; values in tables last, as there are many."""
-        order = sorted(found.met, key=lambda one: (found.met[one].count, self._rng.random()))
-        ways, others, words = ([one for one in order if found.met[one].rank == rank] for rank in range(3))
-        turn = {one: (at // 2, 0) for at, one in enumerate(ways)} | {one: (at, 1) for at, one in enumerate(others)}
-        return [*sorted(turn, key=lambda one: turn[one]), *words]
+    def _order(self, surveyed: Survey) -> list[int]:
+        """Order the rarest first: ways two at a time, then other outcomes; values in tables last, as there are many."""
+        order = sorted(surveyed.met, key=lambda event: (surveyed.met[event].count, self._rng.random()))
+        branches, outcomes, words = (
+            [event for event in order if surveyed.met[event].rank == rank] for rank in range(3)
+        )
+        turn = {event: (index // 2, 0) for index, event in enumerate(branches)} | {
+            event: (index, 1) for index, event in enumerate(outcomes)
+        }
+        return [*sorted(turn, key=lambda event: turn[event]), *words]
 
     def examples(self) -> list[Case]:
-        """Two cases of each thing."""
+        """Give two cases of each event."""
         return [case for cases in self._cases.values() for case in cases[:2]]
 
     def chosen(self) -> Iterator[Case]:
-        """For each thing the largest case that costs little, then others: a sum of many values hides one of them."""
+        """Yield for each event the largest case that costs little, then others: a sum hides one of many values."""
         task = self._judge.task
         limit = max(MOST_COST, min(cost(task, case.dims) for case in task.tests))
         # A shape that asks for no more than a listed one must have a plan.
@@ -197,63 +201,63 @@ def _columns(judge: Judge, rng: np.random.Generator) -> dict[str, Column]:
     """Draw shapes to explore: lengths of each dim beside little ones of the others, and shapes of all kinds."""
     drawn, ranges = many_shapes(judge.task, rng), _ranges(judge)
     tables = [np.stack([*drawn.values()], axis=1)]
-    for at, (least, most, step) in enumerate(ranges.values()):
+    for axis, (least, most, step) in enumerate(ranges.values()):
         lengths = np.arange(least, most + 1, step)
         if len(lengths) > 2 * LENGTHS:
             lengths = np.concatenate([lengths[:LENGTHS], rng.choice(lengths[LENGTHS:], LENGTHS)])
         table = np.stack([low + by * rng.integers(LITTLE, size=len(lengths)) for low, _, by in ranges.values()], axis=1)
-        table[:, at] = lengths
+        table[:, axis] = lengths
         tables.append(np.minimum(table, [top for _, top, _ in ranges.values()]))
     rows = rng.permutation(np.concatenate(tables))
     tunables = {name: np.full(len(rows), value) for name, value in judge.built.prepared.tunables.items()}
-    return {name: rows[:, at] for at, name in enumerate(drawn)} | tunables
+    return {name: rows[:, axis] for axis, name in enumerate(drawn)} | tunables
 
 
 def _suggested(
-    judge: Judge, found: Survey, columns: Mapping[str, Column], names: Collection[str], rng: np.random.Generator
+    judge: Judge, surveyed: Survey, columns: Mapping[str, Column], names: Collection[str], rng: np.random.Generator
 ) -> Iterator[Case]:
     """Shapes on which an instruction may have an outcome that no known shape gave it, the rarest first."""
-    task, seen = judge.task, set(names)
-    order = sorted(found.explored, key=lambda one: (found.explored[one].rank, found.explored[one].count))
-    rows = [row for item in order for row in found.explored[item].shapes[:OF_EACH]]
+    task, used_names = judge.task, set(names)
+    order = sorted(surveyed.explored, key=lambda event: (surveyed.explored[event].rank, surveyed.explored[event].count))
+    rows = [row for event in order for row in surveyed.explored[event].shapes[:OF_EACH]]
     table = {name: columns[name].tolist() for name in task.tests[0].dims}
 
     def dims_of(row: int) -> dict[str, int]:
         return {name: column[row] for name, column in table.items()}
 
-    samples = [[(dims_of(row), left, right) for row, left, right in each] for each in found.compared.values()]
+    samples = [[(dims_of(row), left, right) for row, left, right in sides] for sides in surveyed.compared.values()]
     for most, tried in ((EXPLORED, map(dims_of, rows)), (SOLVED, solved_dims(samples, _ranges(judge), rng))):
         fresh = 0
         for dims in tried:
             case = _case(judge, dims, rng)
-            if fresh < most and case.name not in seen and admits(task, dims):
+            if fresh < most and case.name not in used_names and admits(task, dims):
                 fresh += 1
-                seen.add(case.name)
+                used_names.add(case.name)
                 yield case
 
 
 def _longer(judge: Judge, cases: Sequence[Case], names: set[str], rng: np.random.Generator) -> Iterator[Case]:
-    """The same shapes with one dim longer, and with all others longer, as far as they cost little."""
-    task, seen = judge.task, set(names)
+    """Yield the same shapes with one dim longer, and with all others longer, as far as they cost little."""
+    task, used_names = judge.task, set(names)
     tops = {name: max(case.dims[name] for case in (*task.tests, *task.benchmarks)) for name in task.tests[0].dims}
     for case in cases:
         for name, other in product(tops, (False, True) if len(tops) > 2 else (False,)):
-            changed = [one for one in tops if (one != name) == other]
+            changed = [dim for dim in tops if (dim != name) == other]
             for _ in range(LENGTHENED):
-                made = _case(judge, _stretched(judge, case.dims, changed, tops, rng), rng)
-                if made.name not in seen and admits(task, made.dims) and cost(task, made.dims) <= ENOUGH:
-                    seen.add(made.name)
-                    yield made
+                longer = _case(judge, _stretched(judge, case.dims, changed, tops, rng), rng)
+                if longer.name not in used_names and admits(task, longer.dims) and cost(task, longer.dims) <= ENOUGH:
+                    used_names.add(longer.name)
+                    yield longer
 
 
 def _stretched(
     judge: Judge, dims: Mapping[str, int], changed: Sequence[str], tops: Mapping[str, int], rng: np.random.Generator
 ) -> dict[str, int]:
-    made = dict(dims)
+    stretched = dict(dims)
     for name in changed:
         step, low = judge.task.multiples.get(name, 1), dims[name]
-        made[name] = max(low, int(low * (tops[name] / low) ** rng.random()) // step * step)
-    return made
+        stretched[name] = max(low, int(low * (tops[name] / low) ** rng.random()) // step * step)
+    return stretched
 
 
 def _elements(judge: Judge, case: Case) -> int:

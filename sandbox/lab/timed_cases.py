@@ -102,19 +102,21 @@ class TimedCase:
 
     def whole(self) -> Rows:
         """Execute every workgroup and compare every element, by granules of the independent dims."""
-        done = self._executed(self.built, self.judge.patience.deadline_s, has_masks=True)
-        return self.refused(done.findings, self.nothing()) if done.findings else self._compared(done, has_masks=True)
+        execution = self._executed(self.built, self.judge.patience.deadline_s, has_masks=True)
+        if execution.findings:
+            return self.refused(execution.findings, self.nothing())
+        return self._compared(execution, has_masks=True)
 
     def whole_by(self, plain: Built, deadline_s: float) -> Rows | None:
         """Do so by a program without checks, or with them where that does not end well; None where time is up."""
         for built in (plain, self.built):
             has_masks = built is not plain
-            done = self._executed(built, deadline_s, has_masks=has_masks)
-            if any(finding.kind == "timeout" for finding in done.findings):
+            execution = self._executed(built, deadline_s, has_masks=has_masks)
+            if any(finding.kind == "timeout" for finding in execution.findings):
                 return None
-            if not done.findings:
-                return self._compared(done, has_masks=has_masks)
-        return self.refused(done.findings, self.nothing())
+            if not execution.findings:
+                return self._compared(execution, has_masks=has_masks)
+        return self.refused(execution.findings, self.nothing())
 
     def _executed(self, built: Built, deadline_s: float, *, has_masks: bool) -> Execution:
         buffers = (*self.inputs.buffers, *written_buffers(self.judge.task, self.case, self.plan))
@@ -130,43 +132,43 @@ class TimedCase:
         )
         return self.judge.noted(self.judge.lab.execute(request))
 
-    def _compared(self, done: Execution, *, has_masks: bool) -> Rows:
+    def _compared(self, execution: Execution, *, has_masks: bool) -> Rows:
         findings, worst = list[Finding](), 0.0
         for spec in self.judge.task.outputs:
             shape = self.judge.task.shape_of(spec, self.case)
             if has_masks:
-                findings += coverage(spec, spec.unflatten(done.written[spec.name], shape), self.case)
-            output = spec.unflatten(done.outputs[spec.name], shape)
-            error, found = self.compared.whole(spec, output) if not findings else (0.0, ())
+                findings += coverage(spec, spec.unflatten(execution.masks[spec.name], shape), self.case)
+            output = spec.unflatten(execution.outputs[spec.name], shape)
+            error, wrong = self.compared.whole(spec, output) if not findings else (0.0, ())
             worst = max(worst, error)
-            findings += found
+            findings += wrong
         if findings:
             return self.refused(tuple(findings), replace(self.nothing(), error=worst))
         total = sum(math.prod(launch.grid) for launch in self.plan.launches)
         return CaseResult(self.case.name, self.case.role, True, worst, workgroups=total, drawn=total, grid=total), ()
 
     def _more(self, sample: Drawn) -> int:
-        each = sample.accesses / max(1, len(sample.written))
-        return max(FEWEST, min(MOST, int(AFFORDABLE / max(1.0, each)))) - len(sample.written)
+        accesses_each = sample.accesses / max(1, len(sample.elements_written))
+        return max(FEWEST, min(MOST, int(AFFORDABLE / max(1.0, accesses_each)))) - len(sample.elements_written)
 
     def sampled(self, sample: Drawn, count: int, edges: int) -> tuple[Finding, ...] | None:
         """Execute and compare workgroups that were not yet; None where they do not own what they write."""
-        numbers = drawn(self.launch.grid, count, edges, self.rng, frozenset(sample.written))
+        numbers = drawn(self.launch.grid, count, edges, self.rng, frozenset(sample.elements_written))
         sample.drawn += numbers[:count]
         return self._sampled(sample, numbers)
 
     def _sampled(self, sample: Drawn, numbers: Sequence[int]) -> tuple[Finding, ...] | None:
-        for at in range(0, len(numbers), BATCH):
-            batch = numbers[at : at + BATCH]
-            done = self._execute(batch, sample)
-            if not done.ownership_valid or done.is_waiting:  # for a workgroup that is none of these
+        for start in range(0, len(numbers), BATCH):
+            batch = numbers[start : start + BATCH]
+            execution = self._execute(batch, sample)
+            if not execution.ownership_valid or execution.is_waiting:  # for a workgroup that is none of these
                 return None
-            if done.findings:
-                return tuple(done.findings)
-            sample.accesses += done.accesses
-            sample.seconds += sum(done.launch_cpu_s)
+            if execution.findings:
+                return tuple(execution.findings)
+            sample.accesses += execution.accesses
+            sample.seconds += sum(execution.launch_cpu_s)
             for i, number in enumerate(batch):
-                pieces = {s.name: done.pieces[_own(s.name, i)] for s in self.judge.task.outputs}
+                pieces = {s.name: execution.pieces[_own(s.name, i)] for s in self.judge.task.outputs}
                 sample.add(number, pieces)
                 error, findings = self.compared.pieces(pieces)
                 sample.error = max(sample.error, error)
@@ -179,10 +181,12 @@ class TimedCase:
         names = {spec.name for spec in self.judge.task.outputs}
         outputs = written_buffers(self.judge.task, self.case, self.plan)
         launches, buffers = list[ResolvedLaunch](), list[Buffer](self.inputs.buffers)
-        each_s = sample.seconds / max(1, len(sample.written))
+        each_s = sample.seconds / max(1, len(sample.elements_written))
         for i in range(len(numbers)):
-            own = {name: _own(name, i) for name in names}
-            arguments = tuple(a.renamed(own) if isinstance(a, BufferArg | StructArg) else a for a in self.launch.args)
+            output_names = {name: _own(name, i) for name in names}
+            arguments = tuple(
+                a.renamed(output_names) if isinstance(a, BufferArg | StructArg) else a for a in self.launch.args
+            )
             launches.append(replace(self.launch, args=arguments))
             buffers += [replace(buffer, name=_own(buffer.name, i)) for buffer in outputs]
         return self.judge.lab.execute(
@@ -199,10 +203,10 @@ class TimedCase:
         )
 
     def answer(self, sample: Drawn) -> Rows:
-        """The row of a sample without findings; where it leaves a question, what settles that."""
-        told = self.inner(sample) if sample.is_missing(self.elements) else None
-        if told is not None:
-            return told
+        """Give the row of a sample without findings; where it leaves a question, what settles that."""
+        rows = self.inner(sample) if sample.is_missing(self.elements) else None
+        if rows is not None:
+            return rows
         return self._settled(sample) if sample.leaves_a_question(self.elements) else (self.row(sample), ())
 
     def inner(self, sample: Drawn) -> Rows | None:
@@ -213,49 +217,51 @@ class TimedCase:
         return self.refused(findings, sample) if findings else None
 
     def nothing(self) -> Drawn:
-        """A sample without workgroups."""
+        """Begin a sample without workgroups."""
         return Drawn.of(self.judge.task, self.case, self.launch.grid)
 
     def _settled(self, sample: Drawn) -> Rows:
-        """The answer to the question: the whole case where it is affordable, else the share of many workgroups."""
+        """Answer the question: by the whole case where it is affordable, else by the share of many workgroups."""
         total, is_missing = math.prod(self.launch.grid), sample.is_missing(self.elements)
-        each = max(1.0, sample.accesses / len(sample.written))
-        if is_missing and total * each <= WHOLE:
+        accesses_each = max(1.0, sample.accesses / len(sample.elements_written))
+        if is_missing and total * accesses_each <= WHOLE:
             self.judge.moving.clear()
-            told = self.whole()
+            rows = self.whole()
             if not self.judge.moving:
-                return told  # else its deadline came while one workgroup ended after the other, as on a busy machine
-        count = ENOUGH if is_missing else min(ENOUGH, max(OWNERS, int(FEW / each)))
+                return rows  # else its deadline came while one workgroup ended after the other, as on a busy machine
+        count = ENOUGH if is_missing else min(ENOUGH, max(OWNERS, int(FEW / accesses_each)))
         findings = self.sampled(sample, max(0, count - len(sample.drawn)), 0)
         findings = findings or (findings if findings is None else self._sampled(sample, sample.rivals))
         if findings is None:
             return self.scaled()
         if not findings:
-            written = np.array([sample.written[number] for number in sample.drawn], float)
-            share = float(written.mean()) * total / self.elements
-            doubt = SURE * float(written.std()) / math.sqrt(written.size) * total / self.elements
+            elements = np.array([sample.elements_written[number] for number in sample.drawn], float)
+            share = float(elements.mean()) * total / self.elements
+            doubt = SURE * float(elements.std()) / math.sqrt(elements.size) * total / self.elements
             if is_missing and share + doubt < LESS:
-                said = f"{written.size} workgroups from anywhere in the grid wrote {share:.1%} of what all of them must"
-                findings = (self._unwritten(said),)
+                reason = (
+                    f"{elements.size} workgroups from anywhere in the grid wrote {share:.1%} of what all of them must"
+                )
+                findings = (self._unwritten(reason),)
             elif sample.shared >= TWICE and share < 2 - LESS:  # no more is written than needed, and some of it twice
-                said = f"of {len(sample.written)} workgroups {sample.shared} write where another one does"
-                findings = (self._unwritten(said, self._line(sample.twin)),)
+                reason = f"of {len(sample.elements_written)} workgroups {sample.shared} write where another one does"
+                findings = (self._unwritten(reason, self._line(sample.twin)),)
         return self.refused(findings, sample) if findings else (self.row(sample), ())
 
-    def _unwritten(self, said: str, line: int | None = None) -> Finding:
-        message, name = f"{said}: parts of the output are never written", self.judge.task.outputs[0].name
+    def _unwritten(self, reason: str, line: int | None = None) -> Finding:
+        message, name = f"{reason}: parts of the output are never written", self.judge.task.outputs[0].name
         return Finding("unwritten_output", message, line, case=self.case.name, buffer=name)
 
     def _line(self, number: int) -> int | None:
-        """The line that a workgroup writes by: of outputs of one element, nearly all is written beyond them."""
+        """Find the line that a workgroup writes by: of outputs of one element, nearly all is written beyond them."""
         outputs = written_buffers(self.judge.task, self.case, self.plan)
         buffers = (*self.inputs.buffers, *(replace(b, data=np.empty(1, b.data.dtype)) for b in outputs))
-        asked = ExecutionRequest(self.built.program, self.plan, buffers, self._patience_s)
-        done = self.judge.lab.execute(replace(asked, workgroups=((number,),), pieces=True))
-        return next((found.line for found in done.findings), None)
+        request = ExecutionRequest(self.built.program, self.plan, buffers, self._patience_s)
+        execution = self.judge.lab.execute(replace(request, workgroups=((number,),), pieces=True))
+        return next((finding.line for finding in execution.findings), None)
 
     def scaled(self) -> Rows:
-        """The case whole where it is affordable, else shortened until it is."""
+        """Execute the case whole where it is affordable, else shortened until it is."""
         return shortened(self.judge, lambda judge, limit: replace(self, judge=judge)._shortened(limit))
 
     def _shortened(self, limit: float) -> Rows:
@@ -266,18 +272,18 @@ class TimedCase:
         return replace(row, stands_for=self.case.name), findings
 
     def refused(self, findings: Sequence[Finding], sample: Drawn) -> Rows:
-        """The row of a case that failed, with its findings."""
-        said = tuple(replace(finding, case=self.case.name) for finding in findings)
-        return replace(self.row(sample), correct=False, message=said[0].message), said
+        """Give the row of a case that failed, with its findings."""
+        findings_of_case = tuple(replace(finding, case=self.case.name) for finding in findings)
+        return replace(self.row(sample), correct=False, message=findings_of_case[0].message), findings_of_case
 
     def row(self, sample: Drawn) -> CaseResult:
-        """The row of a sample without findings."""
-        count, total = len(sample.written), math.prod(self.launch.grid)
-        made = CaseResult(self.case.name, self.case.role, True, sample.error, drawn=len(sample.drawn), grid=total)
-        compared = sum(sample.written.values()) / max(1, self.elements)
-        return replace(made, executed=count / total, compared=compared, workgroups=count)
+        """Give the row of a sample without findings."""
+        count, total = len(sample.elements_written), math.prod(self.launch.grid)
+        row = CaseResult(self.case.name, self.case.role, True, sample.error, drawn=len(sample.drawn), grid=total)
+        compared = sum(sample.elements_written.values()) / max(1, self.elements)
+        return replace(row, executed=count / total, compared=compared, workgroups=count)
 
 
 def _own(name: str, number: int) -> str:
-    """The name of the output that only one workgroup of a sample writes."""
+    """Name the output that only one workgroup of a sample writes."""
     return f"{name}#{number}"

@@ -40,7 +40,7 @@ class Mapped:
 
     dim: Independent
     drawn: int  # granules
-    places: Indices  # of the case's granules, the last of which may be cut
+    drawn_at: Indices  # of the case's granules, the last of which may be cut
     is_periodic: bool
 
 
@@ -73,13 +73,13 @@ class TimedInputs:
         self._small = replace(self._small, name=case_name(self._small.dims), seed=int(rng.integers(2**32)))
         self.seed = self._small.seed  # secret
         values = families.draw(self._small, variant)
-        given = task.inputs_of(case)
-        self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in given}
+        specs = task.inputs_of(case)
+        self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in specs}
         self._known: Recent[tuple[bytes, ...], Expected] = Recent(KEPT)
         self.buffers = self._write(folder, files or InputFiles())
 
     def _dims(self, granules: Mapping[str, int]) -> dict[str, int]:
-        """The case's dims with so many whole granules of the mapped ones."""
+        """Give the case's dims with so many whole granules of the mapped ones."""
         sizes = {m.dim.name: m.dim.granule for m in self.mapped}
         return {n: granules[n] * sizes[n] if n in granules else v for n, v in self.case.dims.items()}
 
@@ -101,10 +101,10 @@ class TimedInputs:
             ) from None
         lengths = {s.name: self.task.length_of(s, self.case) for s, _, _ in spans}
         return tuple(
-            Buffer(s.name, Stored(path, at, period, numpy_dtype(s.dtype), lengths[s.name]), "input")
+            Buffer(s.name, Stored(path, offset, period, numpy_dtype(s.dtype), lengths[s.name]), "input")
             if s.name not in self.task.initials
-            else Buffer(self.task.initials[s.name], np.resize(_read(path, at, period, s), lengths[s.name]), "inout")
-            for s, at, period in spans
+            else Buffer(self.task.initials[s.name], np.resize(_read(path, offset, period, s), lengths[s.name]), "inout")
+            for s, offset, period in spans
         )
 
     @property
@@ -116,7 +116,7 @@ class TimedInputs:
         return self.task.shape_of(spec, self.case)
 
     def _flat(self, spec: TensorSpec) -> tuple[Array, int, int]:
-        """An input's memory, the bytes after which the file repeats, and how often the memory stands in the file."""
+        """Flatten an input; give its memory, the bytes after which the file repeats, and how often it stands there."""
         array, shape = self._drawn[spec.name], self._shape(spec)
         mine = [m for m in self.mapped if spec.name in m.dim.axes]
         if len(mine) == 1 and mine[0].is_periodic and mine[0].dim.axes[spec.name][0] == _slowest(spec):
@@ -125,36 +125,42 @@ class TimedInputs:
                 return flat, flat.nbytes, 1
             return flat, size * flat.itemsize, -(-size // flat.size)
         for m in mine:
-            axis, each = m.dim.axes[spec.name]
-            array = np.take(array, m.dim.indices(m.places, each)[: shape[axis]], axis=axis)
+            axis, granule = m.dim.axes[spec.name]
+            array = np.take(array, m.dim.indices(m.drawn_at, granule)[: shape[axis]], axis=axis)
         flat = np.ascontiguousarray(self.task.flatten(spec, array, self.case))
         return flat, flat.nbytes, 1
 
     def expected(self, granules: tuple[Indices, ...]) -> Expected:
-        """Reference and baseline where each mapped dim has these of the case's granules, ascending."""
-        found = [np.unique(m.places[g], return_inverse=True) for m, g in zip(self.mapped, granules, strict=True)]
-        known = self._known.get(tuple(values.tobytes() for values, _ in found), lambda: self._made(found))
-        return Expected(*(self._spread(part, found) for part in (known.reference, known.baseline)))
+        """Give reference and baseline where each mapped dim has these of the case's granules, ascending."""
+        unique_granules = [
+            np.unique(m.drawn_at[g], return_inverse=True) for m, g in zip(self.mapped, granules, strict=True)
+        ]
+        compact = self._known.get(
+            tuple(values.tobytes() for values, _ in unique_granules), lambda: self._made(unique_granules)
+        )
+        return Expected(*(self._spread(part, unique_granules) for part in (compact.reference, compact.baseline)))
 
-    def _spread(self, tensors: Mapping[str, Array], found: list[tuple[Indices, Indices]]) -> dict[str, Array]:
+    def _spread(self, tensors: Mapping[str, Array], unique_granules: list[tuple[Indices, Indices]]) -> dict[str, Array]:
         spread = dict(tensors)
-        for m, (values, inverse) in zip(self.mapped, found, strict=True):
+        for m, (values, inverse) in zip(self.mapped, unique_granules, strict=True):
             if inverse.size != values.size or (np.diff(inverse) != 1).any():
                 spread = m.dim.gather(spread, inverse.ravel())
         return spread
 
-    def _made(self, found: list[tuple[Indices, Indices]]) -> Expected:
+    def _made(self, unique_granules: list[tuple[Indices, Indices]]) -> Expected:
         inputs: dict[str, Array] = dict(self._drawn)
-        for m, (values, _) in zip(self.mapped, found, strict=True):
+        for m, (values, _) in zip(self.mapped, unique_granules, strict=True):
             inputs = m.dim.gather(inputs, values)
-        dims = self._dims({m.dim.name: values.size for m, (values, _) in zip(self.mapped, found, strict=True)})
+        dims = self._dims(
+            {m.dim.name: values.size for m, (values, _) in zip(self.mapped, unique_granules, strict=True)}
+        )
         case = replace(self.case, dims=dims, name=case_name(dims))
         return Expected(*self.task.expected(inputs, case))
 
 
-def _read(path: Path, at: int, period: int, spec: TensorSpec) -> Array:
+def _read(path: Path, offset: int, period: int, spec: TensorSpec) -> Array:
     dtype = numpy_dtype(spec.dtype)
-    return np.fromfile(path, dtype, period // dtype.itemsize, offset=at)
+    return np.fromfile(path, dtype, period // dtype.itemsize, offset=offset)
 
 
 def _slowest(spec: TensorSpec) -> int:
@@ -162,29 +168,31 @@ def _slowest(spec: TensorSpec) -> int:
 
 
 def _useful(task: Task, case: Case, dims: tuple[Independent, ...]) -> tuple[Independent, ...]:
-    """The one dim that repeats in memory as it is, where it leaves little to draw; else all."""
+    """Choose the one dim that repeats in memory as it is, where it leaves little to draw; else all."""
     for dim in dims:
-        rest = sum(math.prod(task.shape_of(s, case)) for s in task.inputs if s.name not in dim.axes)
-        if rest <= ELEMENTS and _repeats(task, dim):
+        other_elements = sum(math.prod(task.shape_of(s, case)) for s in task.inputs if s.name not in dim.axes)
+        if other_elements <= ELEMENTS and _repeats(task, dim):
             return (dim,)
     return dims
 
 
 def _repeats(task: Task, dim: Independent) -> bool:
-    """True where the dim lies along the slowest axis of every input that has it."""
+    """Tell whether the dim lies along the slowest axis of every input that has it."""
     return all(dim.axes.get(s.name, (_slowest(s), 1))[0] == _slowest(s) for s in task.inputs)
 
 
 def _mapped(task: Task, case: Case, dim: Independent, elements: int, rng: np.random.Generator) -> Mapped:
-    """The dim with a secret number of granules drawn: all of them where they are few."""
+    """Draw a secret number of granules of the dim: all of them where they are few."""
     total = -(-case.dims[dim.name] // dim.granule)
-    one = {**case.dims, dim.name: dim.granule}
-    each = sum(math.prod(task.shape_of(s, replace(case, dims=one))) for s in task.inputs if s.name in dim.axes)
-    most = max(PRIMES[0], elements // max(1, each))
+    one_granule = {**case.dims, dim.name: dim.granule}
+    granule_elements = sum(
+        math.prod(task.shape_of(s, replace(case, dims=one_granule))) for s in task.inputs if s.name in dim.axes
+    )
+    most = max(PRIMES[0], elements // max(1, granule_elements))
     fitting = [p for p in PRIMES if p <= most]
     drawn = int(rng.choice(fitting[len(fitting) // 2 :]))
     if total <= drawn:
         return Mapped(dim, total, np.arange(total), True)
     is_periodic = _repeats(task, dim)
-    places = np.resize(np.arange(drawn), total) if is_periodic else rng.integers(0, drawn, total)
-    return Mapped(dim, drawn, places, is_periodic)
+    drawn_at = np.resize(np.arange(drawn), total) if is_periodic else rng.integers(0, drawn, total)
+    return Mapped(dim, drawn, drawn_at, is_periodic)

@@ -17,13 +17,13 @@ _ASSUMED = ("assume", "unreachable", "zeros")
 
 
 def by_probe(program: LabProgram, row: Mapping[str, Any]) -> tuple[Mapping[str, Any], int | None]:
-    """The row as if the fault that a probe shows had been met by itself, and the probe's line."""
+    """Give the row as if the fault that a probe shows had been met by itself, and the probe's line."""
     probes = program.probes
     number = int(row["address"]) // 8
     if number >= len(probes):
         return row, None
     probe, value = probes[number], int(row["other"][0])
-    told = {
+    fault = {
         **row,
         "kind": probe.kind,
         "address": value,
@@ -33,28 +33,28 @@ def by_probe(program: LabProgram, row: Mapping[str, Any]) -> tuple[Mapping[str, 
     }
     if probe.kind == "out_of_bounds":
         space = VECTOR if probe.detail == "vector" else _SPACES[probe.space]
-        told |= {"detail": space, "name": probe.name}
+        fault |= {"detail": space, "name": probe.name}
     elif probe.kind == "shift":
-        told |= {"detail": value & 0xFFFFFFFF}
+        fault |= {"detail": value & 0xFFFFFFFF}
     elif probe.kind == "misaligned":
-        told |= {"size": 0, "detail": probe.limit}
+        fault |= {"size": 0, "detail": probe.limit}
         if not value:
-            told |= {"kind": "out_of_bounds", "detail": NULL}
+            fault |= {"kind": "out_of_bounds", "detail": NULL}
     elif probe.kind == "trap":
-        told |= {"detail": int(probe.detail in _ASSUMED)}
+        fault |= {"detail": int(probe.detail in _ASSUMED)}
     elif probe.kind == "wave_mask":
-        told |= {"write": int(probe.detail == "mask"), "detail": value}
+        fault |= {"write": int(probe.detail == "mask"), "detail": value}
     elif probe.kind == "divergent_collective":
-        told |= {"detail": value}
+        fault |= {"detail": value}
     if probe.detail == "returned":
         callers = [program.lines.caller_line(number) for number in row["places"][:1]]
-        told |= {"places": ()}
-        return told, next(filter(None, callers), probe.line or None)
-    return told, probe.line or None
+        fault |= {"places": ()}
+        return fault, next(filter(None, callers), probe.line or None)
+    return fault, probe.line or None
 
 
 def of_grid(lines: InstructionLines, launch: ResolvedLaunch, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A wait without an end as what it is in the barrier of the grid: another workgroup is not there, or never was."""
+    """Tell a wait without an end in the barrier of the grid as what it is: another workgroup is not there."""
     if not lines.grid_waits.intersection(row["places"][:1]):
         return row
     return {**row, "kind": "divergent_barrier" if launch.cooperative else "timeout", "write": 1, "size": 1}

@@ -19,21 +19,23 @@ def drawn(grid: Grid, count: int, ends: int, rng: np.random.Generator, without: 
     axes = [axis for axis in range(3) if grid[axis] > 1] * ends
     if total <= count + len(axes) + len(without):
         return tuple(number for number in range(total) if number not in without)
-    found: list[int] = []
-    while len(found) < count:
-        for number in _spread(grid, count - len(found), rng):
-            if number not in found and number not in without:
-                found.append(number)
+    numbers: list[int] = []
+    while len(numbers) < count:
+        for number in _spread(grid, count - len(numbers), rng):
+            if number not in numbers and number not in without:
+                numbers.append(number)
     for axis in axes:
         number = _at_end(axis, grid, rng)
-        if number not in found and number not in without:
-            found.append(number)
-    return tuple(found)
+        if number not in numbers and number not in without:
+            numbers.append(number)
+    return tuple(numbers)
 
 
 def is_edge(number: int, grid: Grid) -> bool:
-    """True where a workgroup is the last one along an axis: its tile may be cut."""
-    return any(place == extent - 1 for place, extent in zip(place_of(number, grid), grid, strict=True) if extent > 1)
+    """Tell whether a workgroup is the last one along an axis: its tile may be cut."""
+    return any(
+        coordinate == extent - 1 for coordinate, extent in zip(place_of(number, grid), grid, strict=True) if extent > 1
+    )
 
 
 def _spread(grid: Grid, count: int, rng: np.random.Generator) -> list[int]:
@@ -44,11 +46,11 @@ def _spread(grid: Grid, count: int, rng: np.random.Generator) -> list[int]:
 
 
 def _at_end(axis: int, grid: Grid, rng: np.random.Generator) -> int:
-    """A workgroup at the end of this axis, anywhere along the others."""
+    """Draw a workgroup at the end of this axis, anywhere along the others."""
     x, y, z = (extent - 1 if a == axis else int(rng.integers(extent)) for a, extent in enumerate(grid))
     return x + grid[0] * (y + grid[1] * z)
 
 
 def place_of(number: int, grid: Grid) -> Grid:
-    """The number as x, y and z."""
+    """Split the number into x, y and z."""
     return number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from records.errors import Pending, SpoolError, TaskError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
+from records.files import read_strange
 from sandbox.by_purpose import ByPurpose
 from sandbox.candidate.prepare import Prepared, Preparer
 from sandbox.candidate.tuning import Tuning
@@ -20,7 +21,7 @@ from sandbox.remote.bundle import FILES
 from sandbox.remote.message import Place, Request, Result
 from sandbox.target import Target
 from sandbox.walk import Purpose
-from tasks.loader import FOLDER
+from tasks.loader import FOLDER, MOST_TEXT_BYTES
 from tasks.task import Task
 
 
@@ -153,6 +154,6 @@ def own_files(task: Task) -> dict[str, str]:
             f"the task {task.name} has recorded answers, which do not travel to a worker; judge it on this machine"
         )
     try:
-        return {name: (task.folder / name).read_text(encoding="utf-8") for name in FILES}
+        return {name: read_strange(task.folder / name, MOST_TEXT_BYTES).decode("utf-8") for name in FILES}
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(f"the task folder {task.folder} cannot be read ({error}); repair it, then resume") from None

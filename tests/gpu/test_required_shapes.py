@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from records.evaluation import Evaluation
-from sandbox.candidate.dispatch import Variant, written
+from sandbox.candidate.dispatch import Variant, dispatch_text
 from sandbox.dispatched import asking
 from sandbox.gpu.gpu_evaluator import GpuEvaluator
 from sandbox.gpu.gpu_pool import device_indices
@@ -55,7 +55,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
 
 
 def table(arm: str, rest: str = REST) -> str:
-    text = written([Variant("arm"), Variant("rest")], {"arm": arm, "rest": rest})
+    text = dispatch_text([Variant("arm"), Variant("rest")], {"arm": arm, "rest": rest})
     assert text is not None
     return text
 

@@ -11,7 +11,7 @@ import pytest
 
 from app.cli import run_command
 from records.evaluation import Comparison, Evaluation
-from sandbox.candidate.dispatch import Variant, written
+from sandbox.candidate.dispatch import Variant, dispatch_text
 from sandbox.candidate.prepare import Prepared
 from sandbox.dispatched import asking, compared, judged
 from sandbox.gpu.gpu_evaluator import GpuEvaluator
@@ -38,7 +38,7 @@ def file(*rows: tuple[str, str]) -> str:
     """A dispatch with one part for each pair of a text and its condition."""
     names = [f"part_{number}" for number in range(len(rows))]
     variants = [Variant(name, when) for name, (_, when) in zip(names, rows, strict=True)]
-    text = written(variants, {name: part for name, (part, _) in zip(names, rows, strict=True)})
+    text = dispatch_text(variants, {name: part for name, (part, _) in zip(names, rows, strict=True)})
     assert text is not None
     return text
 
@@ -175,7 +175,7 @@ extern "C" __global__ __launch_bounds__(64) void quads(
 
 
 def table(arm: str, general: str = NAIVE) -> str:
-    text = written([Variant("arm"), Variant("rest")], {"arm": arm, "rest": general})
+    text = dispatch_text([Variant("arm"), Variant("rest")], {"arm": arm, "rest": general})
     assert text is not None
     return text
 

@@ -22,7 +22,7 @@ from graph.drive import drive
 from records.errors import LabError
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Extension
-from sandbox.candidate.dispatch import Variant, is_dispatch, written
+from sandbox.candidate.dispatch import Variant, dispatch_text, is_dispatch
 from sandbox.candidate.prepare import Prepared
 from sandbox.remote.spool import Spool
 from tests.support.scripted_run import Bench
@@ -171,7 +171,7 @@ def test_a_fault_while_the_table_is_made_costs_nothing_twice(tmp_path: Path) -> 
 
 
 def test_a_first_kernel_that_is_a_table_is_built_on_for_lack_of_another(tmp_path: Path) -> None:
-    text = written([Variant("a", "n <= 128"), Variant("b")], {"a": SMALL, "b": LARGE})
+    text = dispatch_text([Variant("a", "n <= 128"), Variant("b")], {"a": SMALL, "b": LARGE})
     assert text is not None
     bench = Bench(tmp_path, lambda step, base: text if not step.generation else "// time_us = 10\n", planner=some)
     task = replace(bench.context.assignment.task, seeds=())
@@ -274,7 +274,7 @@ def test_a_kernel_for_some_shapes_is_refused_as_a_draft_and_never_known_as_right
 
 
 def test_a_worker_elsewhere_verifies_each_arm_inside_its_condition_and_beside_the_thresholds(tmp_path: Path) -> None:
-    text = written([Variant("a"), Variant("b")], {"a": "// requires = n >= 73\n// time_us = 10\n", "b": SEED})
+    text = dispatch_text([Variant("a"), Variant("b")], {"a": "// requires = n >= 73\n// time_us = 10\n", "b": SEED})
     assert text is not None
     author, worker = ScriptedAuthor(some, writes(SEED)), TableSandbox()
     context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)

@@ -53,12 +53,6 @@ def test_langgraph_json_names_the_graph_without_a_checkpointer() -> None:
     assert name == "graph" and graph.checkpointer is None
 
 
-def test_the_drawing_in_the_documentation_is_current() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
-    drawn = page.partition("<!-- served graph -->")[2].partition("<!-- end -->")[0]
-    assert drawn.strip() == f"```mermaid\n{graph.get_graph(xray=1).draw_mermaid().strip()}\n```"
-
-
 def test_the_experiment_is_a_sub_graph_that_is_drawn_and_streamed(tmp_path: Path) -> None:
     assert "experiment\\3averify(verify)" in graph.get_graph(xray=1).draw_mermaid()
     server = Server(tmp_path)

@@ -43,16 +43,16 @@ def planted(x: Array, rng: Rng) -> Array:
     No value leaves the range that its row has, and few of a row come from other rows: a row of parts that no draw of
     the task puts together has elements for whose errors the task's tolerance does not stand.
     """
-    made = np.array(x)
+    changed = np.array(x)
     along = next((axis for axis in reversed(range(x.ndim)) if x.shape[axis] > 1), None)
     if along is None:
-        return made
+        return changed
     low, high = (np.broadcast_to(of(axis=along, keepdims=True), x.shape) for of in (x.min, x.max))
-    for axis, size in enumerate(made.shape):
+    for axis, size in enumerate(changed.shape):
         if size > 1:
             most = x.size if axis == along else max(1, x.shape[along] // FROM_OTHERS)
-            _plant(*(np.moveaxis(part, axis, -1) for part in (made, low, high)), most=most, rng=rng)
-    return made
+            _plant(*(np.moveaxis(part, axis, -1) for part in (changed, low, high)), most=most, rng=rng)
+    return changed
 
 
 def _plant(lines: Array, low: Array, high: Array, *, most: int, rng: Rng) -> None:
@@ -65,24 +65,24 @@ def _plant(lines: Array, low: Array, high: Array, *, most: int, rng: Rng) -> Non
         old = lines[rows]
         new = np.array(old).reshape(-1, size)
         change(new, rng)
-        kept = np.reshape(new, old.shape)
-        lines[rows] = np.where((kept >= low[rows]) & (kept <= high[rows]), kept, old)
+        proposed = np.reshape(new, old.shape)
+        lines[rows] = np.where((proposed >= low[rows]) & (proposed <= high[rows]), proposed, old)
 
 
 def _zero(rows: Array, rng: Rng) -> None:
-    each = np.arange(len(rows))
+    indices = np.arange(len(rows))
     for _ in range(2):
-        rows[each, rng.integers(rows.shape[1], size=len(rows))] = 0
+        rows[indices, rng.integers(rows.shape[1], size=len(rows))] = 0
 
 
 def _tie(rows: Array, rng: Rng) -> None:
-    at, each = rng.integers(rows.shape[1] - 1, size=len(rows)), np.arange(len(rows))
-    rows[each, at + 1] = rows[each, at]
+    columns, indices = rng.integers(rows.shape[1] - 1, size=len(rows)), np.arange(len(rows))
+    rows[indices, columns + 1] = rows[indices, columns]
 
 
 def _second_largest(rows: Array, rng: Rng) -> None:
-    each = np.arange(len(rows))
-    rows[each, rng.integers(rows.shape[1], size=len(rows))] = rows[each, rows.argmax(axis=1)]
+    indices = np.arange(len(rows))
+    rows[indices, rng.integers(rows.shape[1], size=len(rows))] = rows[indices, rows.argmax(axis=1)]
 
 
 def _ends(rows: Array, rng: Rng) -> None:
@@ -138,21 +138,21 @@ def _gathered(x: Array, rng: Rng) -> Array:
     """
     if not x.ndim or x.shape[-1] < 2:
         return x
-    places = np.arange(x.shape[-1]) + int(rng.integers(x.shape[-1]))
+    positions = np.arange(x.shape[-1]) + int(rng.integers(x.shape[-1]))
     bits = TURN.bit_length() - 1
-    turned = np.zeros_like(places)
+    turned = np.zeros_like(positions)
     for bit in range(bits):
-        turned |= ((places >> bit) & 1) << (bits - 1 - bit)
-    beside, apart = np.argsort(places % x.shape[-1], kind="stable"), np.argsort(turned, kind="stable")
+        turned |= ((positions >> bit) & 1) << (bits - 1 - bit)
+    beside, apart = np.argsort(positions % x.shape[-1], kind="stable"), np.argsort(turned, kind="stable")
     falling = np.take_along_axis(x, np.argsort(-to_float64(x), axis=-1), axis=-1)
-    made, other = np.empty_like(x), np.empty_like(x)
-    made[..., beside], other[..., apart] = falling, falling
+    first, second = np.empty_like(x), np.empty_like(x)
+    first[..., beside], second[..., apart] = falling, falling
     third = np.empty_like(x)
     stride = WAVE * rng.integers(1, WAVES + 1, (*x.shape[:-1], 1))
-    dealt = np.argsort(places % stride, axis=-1, kind="stable")
+    dealt = np.argsort(positions % stride, axis=-1, kind="stable")
     np.put_along_axis(third, dealt, falling, axis=-1)
-    lines = np.arange(x.size // x.shape[-1]).reshape(*x.shape[:-1], 1) + int(rng.integers(3))
-    return np.where(lines % 3 == 0, made, np.where(lines % 3 == 1, other, third))
+    line_numbers = np.arange(x.size // x.shape[-1]).reshape(*x.shape[:-1], 1) + int(rng.integers(3))
+    return np.where(line_numbers % 3 == 0, first, np.where(line_numbers % 3 == 1, second, third))
 
 
 def not_finite(x: Array, rng: Rng) -> Array:
@@ -172,13 +172,15 @@ def _repeated(x: Array, rng: Rng) -> Array:
     if not axes:
         return x
     axis = int(rng.choice(axes))
-    places = np.arange(x.shape[axis])
-    moved = rng.random(places.size) < 0.5
-    made = np.take(x, np.where(moved, rng.permutation(places), places), axis=axis)
+    indices = np.arange(x.shape[axis])
+    moved = rng.random(indices.size) < 0.5
+    repeated = np.take(x, np.where(moved, rng.permutation(indices), indices), axis=axis)
     if not is_float(x.dtype) or not (to_float64(x) < 0).any():
-        return made
-    turned = np.reshape(moved & (rng.random(places.size) < TURNED), [-1 if at == axis else 1 for at in range(x.ndim)])
-    return np.where(turned, -made, made)
+        return repeated
+    turned = np.reshape(
+        moved & (rng.random(indices.size) < TURNED), [-1 if dim == axis else 1 for dim in range(x.ndim)]
+    )
+    return np.where(turned, -repeated, repeated)
 
 
 def _few_differ(x: Array, rng: Rng) -> Array:
@@ -187,11 +189,11 @@ def _few_differ(x: Array, rng: Rng) -> Array:
     if not axes:
         return x
     axis = axes[0] if len(axes) > 2 and rng.integers(4) else int(rng.choice(axes))  # of a batch, matrices first
-    base, kept = int(rng.integers(x.shape[axis])), np.asarray(rng.random(x.shape) < FEW)
-    place = [int(rng.integers(size)) for size in x.shape]
-    place[axis] = (base + 1 + int(rng.integers(x.shape[axis] - 1))) % x.shape[axis]
-    kept[tuple(place)] = True
-    return np.where(kept, x, np.take(x, [base], axis=axis))
+    base, differs = int(rng.integers(x.shape[axis])), np.asarray(rng.random(x.shape) < FEW)
+    position = [int(rng.integers(size)) for size in x.shape]
+    position[axis] = (base + 1 + int(rng.integers(x.shape[axis] - 1))) % x.shape[axis]
+    differs[tuple(position)] = True
+    return np.where(differs, x, np.take(x, [base], axis=axis))
 
 
 def _outliers(x: Array, rng: Rng) -> Array:
@@ -207,13 +209,13 @@ def _far_outliers(x: Array, rng: Rng) -> Array:
 def _with_outlier(x: Array, rng: Rng, least: float, most: float) -> Array:
     if not x.ndim:
         return x
-    made, places = np.array(x), rng.integers(x.shape[-1], size=(*x.shape[:-1], 1))
-    places = np.where(rng.random(places.shape) < AT_END, x.shape[-1] - 1, places)
-    factor = np.exp(rng.uniform(math.log(least), math.log(most), places.shape))
-    larger = to_float64(np.take_along_axis(made, places, axis=-1)) * factor
+    changed, positions = np.array(x), rng.integers(x.shape[-1], size=(*x.shape[:-1], 1))
+    positions = np.where(rng.random(positions.shape) < AT_END, x.shape[-1] - 1, positions)
+    factor = np.exp(rng.uniform(math.log(least), math.log(most), positions.shape))
+    larger = to_float64(np.take_along_axis(changed, positions, axis=-1)) * factor
     with np.errstate(over="ignore"):
-        np.put_along_axis(made, places, larger.astype(x.dtype), axis=-1)
-    return np.where(np.isfinite(to_float64(made)), made, x)
+        np.put_along_axis(changed, positions, larger.astype(x.dtype), axis=-1)
+    return np.where(np.isfinite(to_float64(changed)), changed, x)
 
 
 def _far_apart(x: Array, rng: Rng) -> Array:
@@ -223,12 +225,12 @@ def _far_apart(x: Array, rng: Rng) -> Array:
     """
     if not x.ndim or not is_float(x.dtype):
         return x
-    lines = (*x.shape[:-1], 1)
-    kind = (rng.permutation(math.prod(lines)) + int(rng.integers(2))).reshape(lines) % KINDS
-    factor = np.where(kind == 0, BEYOND_HALF * rng.uniform(1, 4, lines), np.where(kind == 1, BELOW_HALF, 1.0))
+    line_shape = (*x.shape[:-1], 1)
+    kind = (rng.permutation(math.prod(line_shape)) + int(rng.integers(2))).reshape(line_shape) % KINDS
+    factor = np.where(kind == 0, BEYOND_HALF * rng.uniform(1, 4, line_shape), np.where(kind == 1, BELOW_HALF, 1.0))
     with np.errstate(over="ignore"):
-        made = (to_float64(x) * factor).astype(x.dtype)
-    return unsigned_zeros(np.where(np.isfinite(to_float64(made)), made, x))
+        scaled = (to_float64(x) * factor).astype(x.dtype)
+    return unsigned_zeros(np.where(np.isfinite(to_float64(scaled)), scaled, x))
 
 
 def peaked(factor: float) -> Make:
@@ -239,12 +241,12 @@ def peaked(factor: float) -> Make:
 def _peaked(x: Array, factor: float) -> Array:
     if not x.ndim:
         return x
-    made, size = np.array(x), np.abs(to_float64(x))
-    places = size.argmax(axis=-1)[..., None]
-    peaks = factor * np.take_along_axis(size, places, axis=-1)
+    changed, size = np.array(x), np.abs(to_float64(x))
+    positions = size.argmax(axis=-1)[..., None]
+    peaks = factor * np.take_along_axis(size, positions, axis=-1)
     with np.errstate(over="ignore"):
-        np.put_along_axis(made, places, peaks.astype(x.dtype), axis=-1)
-    return made
+        np.put_along_axis(changed, positions, peaks.astype(x.dtype), axis=-1)
+    return changed
 
 
 def _extremes(x: Array, rng: Rng) -> Array:
@@ -255,12 +257,12 @@ def _extremes(x: Array, rng: Rng) -> Array:
     kinds = np.array([MOST, -MOST, LEAST, -LEAST, LEAST / 64, -LEAST / 64, 0.0])
     with np.errstate(over="ignore"):
         chosen = rng.choice(kinds, x.shape) * rng.uniform(1, 3, x.shape)
-        place = rng.random((*x.shape[:-1], 1)) if x.ndim else np.full((), 0.5)
-        is_far, is_least = place < FAR, place > 1 - FAR
+        share = rng.random((*x.shape[:-1], 1)) if x.ndim else np.full((), 0.5)
+        is_far, is_least = share < FAR, share > 1 - FAR
         chosen = np.where(is_far, -MOST * rng.uniform(0.1, 3, x.shape), chosen)
         chosen = np.where(is_least, LEAST / 64 * rng.uniform(-3, 3, x.shape), chosen)
-        made = unsigned_zeros(chosen.astype(x.dtype))
-    return np.where(((rng.random(x.shape) < 0.5) | is_far | is_least) & np.isfinite(to_float64(made)), made, x)
+        extremes = unsigned_zeros(chosen.astype(x.dtype))
+    return np.where(((rng.random(x.shape) < 0.5) | is_far | is_least) & np.isfinite(to_float64(extremes)), extremes, x)
 
 
 MAKERS: Mapping[str, Make] = {

@@ -74,10 +74,10 @@ class InputFamilies:
         if family in task.variant_names and task.variants is not None:
             return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[family]
         if family is not None:
-            return task.kept(_made(self._changes[family], inputs, rng), inputs, case)
+            return task.restored(_changed(self._changes[family], inputs, rng), inputs, case)
         if case.role == "test":
             return inputs
-        return task.kept(_made(InputChange(planted, self._planted, True), inputs, rng), inputs, case)
+        return task.restored(_changed(InputChange(planted, self._planted, True), inputs, rng), inputs, case)
 
     def typed(self, case: Case, family: str | None) -> dict[str, Array]:
         """Draw the same in the types that the task declares, of the inputs that the case gives."""
@@ -86,32 +86,32 @@ class InputFamilies:
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """Return the error that an output may have on inputs of this family."""
-        own = self.task.tolerance_of(output)
+        tolerance = self.task.tolerance_of(output)
         if self.moves_values:
-            return own
+            return tolerance
         if any(spec.name in self.task.plant and spec.shape == output.shape for spec in self.task.inputs):
-            own = replace(own, row_units=ROW_UNITS)
+            tolerance = replace(tolerance, row_units=ROW_UNITS)
         if family is None or family == AS_DRAWN:
-            return replace(own, least=max(own.least, FLUSHED))
+            return replace(tolerance, least=max(tolerance.least, FLUSHED))
         if family == ONE_SIZE:
-            units = max(own.units, SAME_SIZE_UNITS)
-            return replace(_wider(own, SAME_SIZE), least=max(own.least, FLUSHED), units=units)
+            units = max(tolerance.units, SAME_SIZE_UNITS)
+            return replace(_wider(tolerance, SAME_SIZE), least=max(tolerance.least, FLUSHED), units=units)
         if family in VALUES:
-            return replace(_wider(own), least=max(own.least, FLUSHED), units=ONE_WAY)
+            return replace(_wider(tolerance), least=max(tolerance.least, FLUSHED), units=ONE_WAY)
         if family in self.task.wide:
-            own = _wider(own)
+            tolerance = _wider(tolerance)
         if family in self.task.variant_names:
             exact = ONE_WAY if family in self._alike else EXACT_UNITS
-            return replace(own, least=max(own.least, FLUSHED), units=max(own.units, exact))
+            return replace(tolerance, least=max(tolerance.least, FLUSHED), units=max(tolerance.units, exact))
         # A variance in one pass loses the square of what one in two passes does where values hardly differ.
         cancels = 1 / NEAR if family.removesuffix(TOGETHER) in (EXCEPT, HARDLY) else 1.0
-        wider = _wider(own)
+        wider = _wider(tolerance)
         return replace(
             wider,
             ratio=cancels * wider.ratio,
-            atol=WIDER * own.atol,
+            atol=WIDER * tolerance.atol,
             least=max(self._units[output.name], self._strays(family)[output.name]),
-            units=ONE_WAY if family.removesuffix(TOGETHER) in ALIKE else own.units,
+            units=ONE_WAY if family.removesuffix(TOGETHER) in ALIKE else tolerance.units,
         )
 
     @computed_once
@@ -129,7 +129,7 @@ class InputFamilies:
         if self.task.in_order is None or family.removesuffix(TOGETHER) not in ALIKE:
             return {spec.name: 0.0 for spec in self.task.outputs}
         change = self._changes[family]
-        return self._facts.get(f"strays: {family}", lambda: self._measures.strays(partial(_made, change)))
+        return self._facts.get(f"strays: {family}", lambda: self._measures.strays(partial(_changed, change)))
 
     @computed_once
     def _planted(self) -> tuple[str, ...]:
@@ -140,21 +140,25 @@ class InputFamilies:
         """Return the general families: each changes some inputs; where there are several a second one changes all."""
         if not self.task.plant:
             return {}
-        found = self._facts.get("changed", self._measures.changes)
-        some = {name: InputChange(MAKERS[name], tuple(inputs)) for name, inputs in found.items() if inputs}
-        several = {name + TOGETHER: replace(one, is_together=True) for name, one in some.items() if len(one.inputs) > 1}
+        inputs_by_family = self._facts.get("changed", self._measures.changes)
+        some = {name: InputChange(MAKERS[name], tuple(inputs)) for name, inputs in inputs_by_family.items() if inputs}
+        several = {
+            name + TOGETHER: replace(change, is_together=True)
+            for name, change in some.items()
+            if len(change.inputs) > 1
+        }
         return {**some, **several}
 
     @computed_once
     def ranges(self) -> Ranges:
         """Give by family of `VALUES` and input the exponents that its values may have."""
-        found = self._facts.get("binades", lambda: self._measures.binades(self.moves_values))
-        return {family: {name: (one[0], one[1]) for name, one in of.items()} for family, of in found.items()}
+        binades = self._facts.get("binades", lambda: self._measures.binades(self.moves_values))
+        return {family: {name: (ends[0], ends[1]) for name, ends in of.items()} for family, of in binades.items()}
 
     @computed_once
     def independent(self) -> tuple[str, ...]:
         """Name the dims along which elements do not depend on one another."""
-        return tuple(self._facts.get("independent", lambda: [one.name for one in independent_dims(self.task)]))
+        return tuple(self._facts.get("independent", lambda: [dim.name for dim in independent_dims(self.task)]))
 
     @computed_once
     def moves_values(self) -> bool:
@@ -162,13 +166,13 @@ class InputFamilies:
         return self._facts.get("moves values", self._measures.moves_values)
 
 
-def _wider(own: Tolerance, times: float = WIDER) -> Tolerance:
+def _wider(tolerance: Tolerance, times: float = WIDER) -> Tolerance:
     """Widen the tolerance for families for whose rounding the task's standard does not stand."""
-    rtol = None if own.rtol is None else times * own.rtol
-    return replace(own, ratio=times * own.ratio, rtol=rtol, row_rtol=times * own.row_rtol)
+    rtol = None if tolerance.rtol is None else times * tolerance.rtol
+    return replace(tolerance, ratio=times * tolerance.ratio, rtol=rtol, row_rtol=times * tolerance.row_rtol)
 
 
-def _made(change: InputChange, inputs: Tensors, rng: Rng) -> Tensors:
+def _changed(change: InputChange, inputs: Tensors, rng: Rng) -> Tensors:
     """Change some of these inputs, at least one, or all."""
     mine = [name for name in change.inputs if name in inputs]
     if not mine:

@@ -35,16 +35,16 @@ class FamilyMeasures:
 
     def alike(self) -> list[str]:
         """Name the task's own families with lines whose values hardly differ."""
-        found, variants = set[str](), self.task.variants
+        families, variants = set[str](), self.task.variants
         for case in small_cases(self.task) if variants else ():
             assert variants is not None
-            made = variants(self.task.draw(case), case, np.random.default_rng(case.seed + 1))
-            found.update(name for name, inputs in made.items() if has_alike_lines(inputs, self.task.plant))
-        return sorted(found)
+            drawn = variants(self.task.draw(case), case, np.random.default_rng(case.seed + 1))
+            families.update(name for name, inputs in drawn.items() if has_alike_lines(inputs, self.task.plant))
+        return sorted(families)
 
     def units(self) -> dict[str, float]:
         """Give a few units of each output's type at the size that its values usually have."""
-        found = dict.fromkeys((spec.name for spec in self.task.outputs), 0.0)
+        units = dict.fromkeys((spec.name for spec in self.task.outputs), 0.0)
         for case in small_cases(self.task):
             reference = self.task.reference(self.task.draw(case), case)
             for spec in self.task.outputs:
@@ -52,19 +52,21 @@ class FamilyMeasures:
                 if is_float(dtype):
                     typical = float(np.sqrt(np.mean(np.square(want[np.isfinite(want)]))))
                     unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(typical, dtype)
-                    found[spec.name] = max(found[spec.name], unit)
-        return found
+                    units[spec.name] = max(units[spec.name], unit)
+        return units
 
     def strays(self, change: Callable[[Tensors, Rng], Tensors]) -> dict[str, float]:
         """Give by output the error of sums in order on a long line of inputs changed so, where it is not rounding."""
-        task, found = self.task, {spec.name: 0.0 for spec in self.task.outputs}
+        task, errors = self.task, {spec.name: 0.0 for spec in self.task.outputs}
         assert task.in_order is not None
-        cheap = [one for one in task.tests if cost(task, one.dims) <= LONG]
+        cheap = [test for test in task.tests if cost(task, test.dims) <= LONG]
         if not cheap:
-            return found
-        case = max(cheap, key=lambda one: longest_line(task, one))
+            return errors
+        case = max(cheap, key=lambda test: longest_line(task, test))
         grows = (
-            FURTHER * max(longest_line(task, one) for one in (*task.tests, *task.benchmarks)) / longest_line(task, case)
+            FURTHER
+            * max(longest_line(task, test) for test in (*task.tests, *task.benchmarks))
+            / longest_line(task, case)
         )
         for number in range(STRAYED):
             inputs = change(task.draw(case), np.random.default_rng((number, 3)))
@@ -72,23 +74,23 @@ class FamilyMeasures:
                 with np.errstate(all="ignore"):
                     want, other = task.reference(inputs, case), task.in_order(inputs, case)
             except (TaskError, *TASK_FAULTS):
-                return dict.fromkeys(found, 0.0)
+                return dict.fromkeys(errors, 0.0)
             for spec in task.outputs:
                 dtype = numpy_dtype(spec.dtype)
                 if is_float(dtype):
                     error = grows * _strayed(to_float64(want[spec.name]), to_float64(other[spec.name]), dtype)
-                    found[spec.name] = max(found[spec.name], error)
-        return found
+                    errors[spec.name] = max(errors[spec.name], error)
+        return errors
 
     def changes(self) -> dict[str, tuple[str, ...]]:
         """Give for each general family the inputs that it may change."""
         moves = self.moves_values()
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
-        found = {name: self.borne_out(make) for name, make in MAKERS.items() if name not in left_out}
+        inputs_by_family = {name: self.borne_out(make) for name, make in MAKERS.items() if name not in left_out}
         for family, most in HARDEST.items():  # no outliers go beyond
             borne = set(self.borne_out(peaked(most))).intersection(self.borne_out(peaked(-most)))
-            found[family] = tuple(name for name in found[family] if name in borne)
-        return found
+            inputs_by_family[family] = tuple(name for name in inputs_by_family[family] if name in borne)
+        return inputs_by_family
 
     def binades(self, moves_values: bool) -> dict[str, dict[str, Range]]:
         """Give by family and input the exponents that values may have."""
@@ -113,7 +115,7 @@ class FamilyMeasures:
         changed: Tensors = {name: make(x, rng) if name in names else x for name, x in inputs.items()}
         try:
             with np.errstate(all="ignore"):
-                changed = task.kept(changed, inputs, case)
+                changed = task.restored(changed, inputs, case)
                 reference, baseline = task.reference(changed, case), task.baseline(changed, case)
         except (TaskError, *TASK_FAULTS):
             return False
@@ -132,10 +134,10 @@ class FamilyMeasures:
         """Tell whether every output value of a floating type is one of the inputs'."""
         for case in small_cases(self.task):
             inputs = self.task.draw(case)
-            given = np.concatenate([to_float64(x).ravel() for x in inputs.values()])
+            values = np.concatenate([to_float64(x).ravel() for x in inputs.values()])
             reference = self.task.reference(inputs, case)
             if not all(
-                np.isin(reference[spec.name], given).all()
+                np.isin(reference[spec.name], values).all()
                 for spec in self.task.outputs
                 if is_float(numpy_dtype(spec.dtype))
             ):
@@ -147,8 +149,10 @@ class FamilyMeasures:
         for case in small_cases(self.task):
             inputs = self.task.draw(case)
             turned = {n: -x if n in self.task.plant and is_float(x.dtype) else x for n, x in inputs.items()}
-            one, other = self.task.reference(inputs, case), self.task.reference(turned, case)
-            if not all(np.array_equal(to_float64(one[s.name]), -to_float64(other[s.name])) for s in self.task.outputs):
+            plain, mirrored = self.task.reference(inputs, case), self.task.reference(turned, case)
+            if not all(
+                np.array_equal(to_float64(plain[s.name]), -to_float64(mirrored[s.name])) for s in self.task.outputs
+            ):
                 return False
         return True
 
@@ -164,8 +168,8 @@ def small_cases(task: Task) -> list[Case]:
 def _strayed(want: Array, other: Array, dtype: np.dtype[Any]) -> float:
     """Return the largest error of `other` where it is more than rounding to the output's type explains; else 0."""
     error = np.abs(other - want)
-    known = np.isfinite(error)
-    largest, most = (float(part[known].max(initial=0.0)) for part in (np.abs(want), error))
+    finite = np.isfinite(error)
+    largest, most = (float(part[finite].max(initial=0.0)) for part in (np.abs(want), error))
     rounding = ONE_WAY * spacing_at(largest, np.dtype(np.float32))
     return most if most > max(rounding, spacing_at(largest, dtype)) else 0.0
 

@@ -22,9 +22,9 @@ HELD = 2.0**64  # float32 holds no square of more
 SPREAD = 2.0**-14  # of a line's largest value: float32 holds ten bits of values that lie so close
 
 
-def with_held_lines(made: Tensors, drawn: Tensors) -> Mapping[str, Array]:
+def with_held_lines(changed: Tensors, drawn: Tensors) -> Mapping[str, Array]:
     """Return inputs that were changed, without lines that hold nothing but such values."""
-    return {name: x if x is drawn[name] else _with_held_lines(x, drawn[name]) for name, x in made.items()}
+    return {name: x if x is drawn[name] else _with_held_lines(x, drawn[name]) for name, x in changed.items()}
 
 
 def _with_held_lines(x: Array, drawn: Array) -> Array:

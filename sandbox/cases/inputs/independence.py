@@ -41,15 +41,15 @@ class Independent:
 
     def gather(self, tensors: Tensors, granules: Indices) -> dict[str, Array]:
         """Take the tensors at these granules, in this order; those without the dim as they are."""
-        found = dict(tensors)
-        for tensor, (axis, each) in self.axes.items():
-            if tensor in found:
-                found[tensor] = np.take(found[tensor], self.indices(granules, each), axis=axis)
-        return found
+        gathered = dict(tensors)
+        for tensor, (axis, elements) in self.axes.items():
+            if tensor in gathered:
+                gathered[tensor] = np.take(gathered[tensor], self.indices(granules, elements), axis=axis)
+        return gathered
 
-    def indices(self, granules: Indices, each: int = 1) -> Indices:
-        """Return the places of these granules on an axis of which one element has `each` of the dim's."""
-        width = self.granule // each
+    def indices(self, granules: Indices, elements: int = 1) -> Indices:
+        """Return the places of these granules on an axis of which one element has so many `elements` of the dim's."""
+        width = self.granule // elements
         return np.asarray((granules[:, None] * width + np.arange(width)).ravel())
 
 
@@ -57,8 +57,8 @@ def independent_dims(task: Task) -> tuple[Independent, ...]:
     """List the independent dims, in the order of the task's; none where its values must stay together (`mix`)."""
     if not task.mix or any(spec.strides for spec in task.inputs):
         return ()
-    found = (_along(task, name) for name in task.tests[0].dims)
-    return tuple(one for one in found if one is not None and _holds(task, one))
+    dims = (_along(task, name) for name in task.tests[0].dims)
+    return tuple(dim for dim in dims if dim is not None and _holds(task, dim))
 
 
 def _along(task: Task, name: str) -> Independent | None:
@@ -80,43 +80,43 @@ def _along(task: Task, name: str) -> Independent | None:
             axes[spec.name] = mine[0]
     if any(axes.get(spec.name, (0, 0))[1] != 1 for spec in task.outputs):
         return None
-    granule = math.lcm(task.multiples.get(name, 1), *(each for _, each in axes.values()))
+    granule = math.lcm(task.multiples.get(name, 1), *(elements for _, elements in axes.values()))
     return Independent(name, granule, axes)
 
 
-def _holds(task: Task, one: Independent) -> bool:
+def _holds(task: Task, dim: Independent) -> bool:
     """Tell whether the reference follows a gathering of the inputs, with repeats, gaps and another order."""
     try:
-        return all(_follows(task, one, *trial) for trial in _trials(task, one))
+        return all(_follows(task, dim, *trial) for trial in _trials(task, dim))
     except (TaskError, *TASK_FAULTS):
         return False
 
 
-def _trials(task: Task, one: Independent) -> Iterator[tuple[Case, Indices]]:
+def _trials(task: Task, dim: Independent) -> Iterator[tuple[Case, Indices]]:
     """Yield a small case with two seeds, and the listed ones that cost little, each with the granules to gather."""
     least = {name: min(case.dims[name] for case in task.tests) for name in task.tests[0].dims}
-    small = {**least, one.name: TRIED * one.granule}
+    small = {**least, dim.name: TRIED * dim.granule}
     for seed in (1, 2):
         case = replace(task.tests[0], name=case_name(small), dims=small, seed=seed)
         yield case, np.array([3, 0, 0, 2, 1])
     for case in (*task.tests, *task.benchmarks):
-        count, rest = divmod(case.dims[one.name], one.granule)
-        if count > 1 and not rest and sum(task.work(case)) <= LARGER:
+        count, remainder = divmod(case.dims[dim.name], dim.granule)
+        if count > 1 and not remainder and sum(task.work(case)) <= LARGER:
             yield case, np.array([*range(count - 1, 0, -1), count - 1])
 
 
-def _follows(task: Task, one: Independent, case: Case, granules: Indices) -> bool:
-    dims = {**case.dims, one.name: granules.size * one.granule}
+def _follows(task: Task, dim: Independent, case: Case, granules: Indices) -> bool:
+    dims = {**case.dims, dim.name: granules.size * dim.granule}
     inputs = task.draw(case)
     if any(np.shape(inputs[s.name]) != task.shape_of(s, case) for s in task.inputs_of(case)):
         return False
-    want = one.gather(task.reference(inputs, case), granules)
-    got = task.reference(one.gather(inputs, granules), replace(case, name=case_name(dims), dims=dims))
-    return all(_alike(want[s.name], got[s.name]) for s in task.outputs)
+    want = dim.gather(task.reference(inputs, case), granules)
+    recomputed = task.reference(dim.gather(inputs, granules), replace(case, name=case_name(dims), dims=dims))
+    return all(_is_close(want[s.name], recomputed[s.name]) for s in task.outputs)
 
 
-def _alike(want: Array, got: Array) -> bool:
-    a, b = np.asarray(want, np.float64), np.asarray(got, np.float64)
+def _is_close(want: Array, other: Array) -> bool:
+    a, b = np.asarray(want, np.float64), np.asarray(other, np.float64)
     if a.shape != b.shape:
         return False
     finite = np.isfinite(a)

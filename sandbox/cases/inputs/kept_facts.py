@@ -40,20 +40,20 @@ class KeptFacts:
     def get(self, name: str, measure: Callable[[], Fact]) -> Fact:
         """Return a fact by its name, measured where it is not known; lists come back as lists."""
         with self._lock:  # whoever measures does without it: two threads may measure the same
-            if name in self._known:
-                return cast(Fact, self._known[name])
-        made = measure()
+            if name in self._facts_by_name:
+                return cast(Fact, self._facts_by_name[name])
+        fact = measure()
         with self._lock:
-            known = cast(Fact, self._known.setdefault(name, made))
+            kept_fact = cast(Fact, self._facts_by_name.setdefault(name, fact))
             self._write()
-        return known
+        return kept_fact
 
     @computed_once
-    def _known(self) -> dict[str, Any]:
+    def _facts_by_name(self) -> dict[str, Any]:
         if self._path is not None:
             with suppress(OSError, ValueError):
-                found = json.loads(self._path.read_text(encoding="utf-8"))
-                return found if isinstance(found, dict) else {}
+                facts = json.loads(self._path.read_text(encoding="utf-8"))
+                return facts if isinstance(facts, dict) else {}
         return {}
 
     def _write(self) -> None:
@@ -62,7 +62,7 @@ class KeptFacts:
         part = self._path.with_suffix(f".{os.getpid()}.part")
         with suppress(OSError, TypeError):  # a folder that cannot be written; a fact that is no JSON stays in memory
             part.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(self._known), encoding="utf-8")
+            part.write_text(json.dumps(self._facts_by_name), encoding="utf-8")
             part.replace(self._path)
 
     @computed_once
@@ -74,10 +74,10 @@ class KeptFacts:
                 parts = _parts(self._task, self._cases())
         except (TaskError, *TASK_FAULTS):
             return None
-        made = hashlib.sha256()
+        digest = hashlib.sha256()
         for part in (_code().encode(), np.__version__.encode(), *parts):
-            made.update(len(part).to_bytes(8, "little") + part)
-        return self._folder / f"{made.hexdigest()}.json"
+            digest.update(len(part).to_bytes(8, "little") + part)
+        return self._folder / f"{digest.hexdigest()}.json"
 
 
 def _parts(task: Task, cases: Sequence[Case]) -> list[bytes]:
@@ -87,33 +87,35 @@ def _parts(task: Task, cases: Sequence[Case]) -> list[bytes]:
         value = getattr(task, field.name)
         if callable(value):
             code = getattr(value, "__code__", None)
-            parts.append(_said(code).encode())
+            parts.append(_stable_text(code).encode())
         elif field.name not in PLACES:
-            parts.append(f"{field.name}={_said(value)}".encode())
+            parts.append(f"{field.name}={_stable_text(value)}".encode())
     for case in cases:
         inputs = task.draw(case)
-        given: list[Tensors] = [inputs, task.reference(inputs, case), task.baseline(inputs, case)]
-        given += [task.in_order(inputs, case)] if task.in_order else []
-        given += list(task.variants(inputs, case, np.random.default_rng(case.seed)).values()) if task.variants else []
-        parts += [np.ascontiguousarray(each).tobytes() for tensors in given for each in tensors.values()]
+        tensor_groups: list[Tensors] = [inputs, task.reference(inputs, case), task.baseline(inputs, case)]
+        tensor_groups += [task.in_order(inputs, case)] if task.in_order else []
+        tensor_groups += (
+            list(task.variants(inputs, case, np.random.default_rng(case.seed)).values()) if task.variants else []
+        )
+        parts += [np.ascontiguousarray(array).tobytes() for tensors in tensor_groups for array in tensors.values()]
     return parts
 
 
-def _said(value: object) -> str:
+def _stable_text(value: object) -> str:
     """Write a value as text that is the same in every process: no addresses, no order that a process draws."""
     if isinstance(value, CodeType):
-        return _said((value.co_code, value.co_names, value.co_consts))
+        return _stable_text((value.co_code, value.co_names, value.co_consts))
     if isinstance(value, tuple):
-        return f"({','.join(map(_said, value))})"
+        return f"({','.join(map(_stable_text, value))})"
     if isinstance(value, frozenset | set):
-        return f"{{{','.join(sorted(map(_said, value)))}}}"
+        return f"{{{','.join(sorted(map(_stable_text, value)))}}}"
     return repr(value)
 
 
 @cache
 def _code() -> str:
     """Compute the SHA-256 over the modules of this package, whose rules decide what is measured."""
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        made.update(path.read_bytes())
-    return made.hexdigest()
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -30,8 +30,8 @@ def has_few(case: Case, size: int) -> bool:
 
 def more_outputs(families: InputFamilies, case: Case, family: str | None, output: str) -> tuple[Array, Array]:
     """Compute the reference and the baseline of an output on further draws, as flat arrays."""
-    made = list(_draws(families, case, family, output))
-    return np.concatenate([want for want, _ in made]), np.concatenate([base for _, base in made])
+    pairs = list(_draws(families, case, family, output))
+    return np.concatenate([want for want, _ in pairs]), np.concatenate([base for _, base in pairs])
 
 
 def _draws(families: InputFamilies, case: Case, family: str | None, output: str) -> Iterator[tuple[Array, Array]]:

@@ -25,26 +25,26 @@ def partly_alike(x: Array, rng: Rng) -> Array:
     """Let all places along the first axis hold what stands at the first, but for a quarter of a line's inner values."""
     if x.ndim < 2 or x.shape[0] < 2:
         return x
-    kept = rng.random(x.shape[1:]) < APART
-    kept[..., [0, kept.shape[-1] // 2, -1]] = False  # where a kernel looks whether two lines are the same
-    return np.where(kept, x, x[:1])
+    stays = rng.random(x.shape[1:]) < APART
+    stays[..., [0, stays.shape[-1] // 2, -1]] = False  # where a kernel looks whether two lines are the same
+    return np.where(stays, x, x[:1])
 
 
 def led_by_ones(x: Array, rng: Rng) -> Array:
     """Begin some lines with ones, as weights that were never trained do, others with zeros."""
     if not x.ndim:
         return x
-    made = np.array(x)
-    made[..., : 1 << int(rng.integers(2, 7))] = np.where(rng.random((*x.shape[:-1], 1)) < ONES, 1, 0)
-    return made
+    changed = np.array(x)
+    changed[..., : 1 << int(rng.integers(2, 7))] = np.where(rng.random((*x.shape[:-1], 1)) < ONES, 1, 0)
+    return changed
 
 
 def laced(x: Array, rng: Rng) -> Array:
     """Let every second place of each line, or third or fourth, hold one value, whatever stands between."""
     if not x.ndim or x.shape[-1] < 2:
         return x
-    lines = (*x.shape[:-1], 1)
-    step, first = rng.integers(2, LACES + 1, lines), rng.integers(LACES, size=lines)
+    line_shape = (*x.shape[:-1], 1)
+    step, first = rng.integers(2, LACES + 1, line_shape), rng.integers(LACES, size=line_shape)
     return np.where((np.arange(x.shape[-1]) + first) % step == 0, x[..., :1], x)
 
 
@@ -55,12 +55,12 @@ def sparse(x: Array, rng: Rng) -> Array:
     """
     if not x.ndim or x.shape[-1] < 2:
         return x
-    lines, size = (*x.shape[:-1], 1), x.shape[-1]
-    share = np.exp(rng.uniform(np.log(1 / size), np.log(max(MOST_KEPT, 1 / size)), lines))
-    kept = rng.random(x.shape) < np.where(rng.random(lines) < ALONE, 0.0, share)
-    np.put_along_axis(kept, rng.integers(size, size=lines), True, axis=-1)
-    base = np.where(rng.random(lines) < ZERO, np.zeros((), x.dtype), x[..., :1])
-    return np.where(kept, x, base)
+    line_shape, size = (*x.shape[:-1], 1), x.shape[-1]
+    share = np.exp(rng.uniform(np.log(1 / size), np.log(max(MOST_KEPT, 1 / size)), line_shape))
+    stays = rng.random(x.shape) < np.where(rng.random(line_shape) < ALONE, 0.0, share)
+    np.put_along_axis(stays, rng.integers(size, size=line_shape), True, axis=-1)
+    base = np.where(rng.random(line_shape) < ZERO, np.zeros((), x.dtype), x[..., :1])
+    return np.where(stays, x, base)
 
 
 def zero_slices(x: Array, rng: Rng) -> Array:
@@ -70,14 +70,14 @@ def zero_slices(x: Array, rng: Rng) -> Array:
         return x
     axis = int(rng.choice(axes))
     size, run = x.shape[axis], 1 << int(rng.integers(RUN + 1))
-    kept = np.repeat(rng.random(-(-size // run)) < 0.5, run)[:size]
+    stays = np.repeat(rng.random(-(-size // run)) < 0.5, run)[:size]
     if rng.random() < ENDS:
         run = min(MOST, size // 4)
-        kept[:run] = kept[size - run :] = False
-        kept[(size - run) // 2 : (size - run) // 2 + run] = False
-    kept[int(rng.integers(size))] |= not kept.any()  # of zeros alone a task need not know a right answer
-    shape = [-1 if at == axis else 1 for at in range(x.ndim)]
-    return np.where(kept.reshape(shape), x, np.zeros((), x.dtype))
+        stays[:run] = stays[size - run :] = False
+        stays[(size - run) // 2 : (size - run) // 2 + run] = False
+    stays[int(rng.integers(size))] |= not stays.any()  # of zeros alone a task need not know a right answer
+    shape = [-1 if dim == axis else 1 for dim in range(x.ndim)]
+    return np.where(stays.reshape(shape), x, np.zeros((), x.dtype))
 
 
 def turned_lines(x: Array, rng: Rng) -> Array:
@@ -90,5 +90,7 @@ def turned_lines(x: Array, rng: Rng) -> Array:
         return x
     period = 1 << int(rng.integers(*PERIODS))
     base = np.resize(x[..., :1, :], (*x.shape[:-2], 1, period)) if x.shape[-1] < period else x[..., :1, :period]
-    places = (np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None]) % period
-    return np.take_along_axis(np.broadcast_to(base, (*x.shape[:-1], period)), np.broadcast_to(places, x.shape), axis=-1)
+    positions = (np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None]) % period
+    return np.take_along_axis(
+        np.broadcast_to(base, (*x.shape[:-1], period)), np.broadcast_to(positions, x.shape), axis=-1
+    )

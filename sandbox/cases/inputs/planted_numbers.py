@@ -28,12 +28,12 @@ def planted_number(x: Array, number: float, rng: Rng) -> Array:
     chosen = rng.random(x.shape) < rng.choice(SHARES)
     for end in (0, -1) if x.ndim else ():
         chosen[..., end] |= rng.random(x.shape[:-1]) < AT_ENDS
-    made, count = np.array(x), int(np.count_nonzero(chosen))
-    new = rng.choice(values, count) if values.size else made[chosen]
+    changed, count = np.array(x), int(np.count_nonzero(chosen))
+    new = rng.choice(values, count) if values.size else changed[chosen]
     if has_words:
-        new = np.where(rng.random(count) < 0.5, _with_low_bits(made[chosen], int(number), rng), new)
-    made[chosen] = new
-    return made
+        new = np.where(rng.random(count) < 0.5, _with_low_bits(changed[chosen], int(number), rng), new)
+    changed[chosen] = new
+    return changed
 
 
 def _fitting(number: float, x: Array) -> Array:
@@ -41,11 +41,11 @@ def _fitting(number: float, x: Array) -> Array:
     if not is_float(x.dtype):
         near = {int(number) + by for by in (-1, 0, 1)} if number == int(number) and x.size else set()
         return np.array(sorted(n for n in near if x.min() <= n <= x.max()), x.dtype)
-    each = np.array([side * number for side in SIDES]).astype(x.dtype)
-    single = each.astype(np.float32)
+    multiples = np.array([side * number for side in SIDES]).astype(x.dtype)
+    single = multiples.astype(np.float32)
     beside = [np.nextafter(single, np.float32(to)).astype(x.dtype) for to in (-np.inf, np.inf)]
-    found: Array = np.concatenate([each, *beside])
-    return np.asarray(found[np.isfinite(to_float64(found)) & (found != 0)])
+    numbers: Array = np.concatenate([multiples, *beside])
+    return np.asarray(numbers[np.isfinite(to_float64(numbers)) & (numbers != 0)])
 
 
 def _holds(dtype: np.dtype[Any], number: int) -> bool:

@@ -48,50 +48,52 @@ Step = Callable[[Array, float, Rng], Array]
 class SearchedInputs(InputFamilies):
     """Families by the number of a try: "search 3"."""
 
-    def __init__(self, known: InputFamilies, numbers: Sequence[float], secret: int) -> None:
-        """Take the task's own families, `known`; `secret` goes into every choice."""
-        super().__init__(known.task)
-        self.known, self._secret = known, secret
+    def __init__(self, families: InputFamilies, numbers: Sequence[float], secret: int) -> None:
+        """Take the task's own `families`; `secret` goes into every choice."""
+        super().__init__(families.task)
+        self.families, self._secret = families, secret
         self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
-        passed = [n for n in self._numbers if known.moves_values or abs(n) <= HELD]
+        passed = [n for n in self._numbers if families.moves_values or abs(n) <= HELD]
         self._unusual = sorted(passed, key=lambda n: -abs(math.log(abs(n))))
         self._least: dict[tuple[str, str], float] = {}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
         """Draw the inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
-        made = self._made(case, family, inputs)
-        return self.task.kept(made if self.known.moves_values else with_held_lines(made, inputs), inputs, case)
+        changed = self._changed(case, family, inputs)
+        return self.task.restored(
+            changed if self.families.moves_values else with_held_lines(changed, inputs), inputs, case
+        )
 
-    def _made(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
+    def _changed(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
         if family is None or not mine or not self._numbers:
             return inputs
         number = int(family.rpartition(" ")[2])
         how = np.random.default_rng((self._secret, number))
         rng = np.random.default_rng((case.seed, 4))
-        made = dict(inputs)
+        changed = dict(inputs)
         if number < min(FIRST, len(self._unusual)):
-            for name in _some(mine, how):
-                made[name] = _sized(made[name], 0.0, _past, self._unusual[number], rng)
-            return made
-        self._size(made, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
-        return made
+            for name in _some_names(mine, how):
+                changed[name] = _sized(changed[name], 0.0, _past, self._unusual[number], rng)
+            return changed
+        self._size(changed, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
+        return changed
 
-    def _size(self, made: dict[str, Array], mine: list[str], number: float, how: Rng, rng: Rng) -> None:
+    def _size(self, changed: dict[str, Array], mine: list[str], number: float, how: Rng, rng: Rng) -> None:
         """Bring some inputs to the size of a number, or the number among them."""
         step, has_one_sign = STEPS[int(how.integers(len(STEPS)))], how.random() < ONE_SIGN
         is_lost = step in (_as_large, _as_root, _moved) and abs(number) > HELD  # products of roots are as large
-        if (is_lost and not self.known.moves_values) or (step is _past and number not in self._unusual):
+        if (is_lost and not self.families.moves_values) or (step is _past and number not in self._unusual):
             step = planted_number
-        for name in _some(mine, how):
+        for name in _some_names(mine, how):
             sign = -1.0 if how.integers(2) else 1.0
-            own = step if is_float(made[name].dtype) else planted_number
-            made[name] = _sized(made[name], sign if has_one_sign else 0.0, own, number, rng)
+            input_step = step if is_float(changed[name].dtype) else planted_number
+            changed[name] = _sized(changed[name], sign if has_one_sign else 0.0, input_step, number, rng)
 
     def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
         """Tell whether both know an answer on these inputs, agree on it, and so must any kernel; notes their size."""
-        if not self.known.moves_values and has_alike_lines(inputs, self.task.plant):
+        if not self.families.moves_values and has_alike_lines(inputs, self.task.plant):
             return False
         lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
         for spec in self.task.outputs:
@@ -114,31 +116,37 @@ class SearchedInputs(InputFamilies):
 
     def _swayed(self, case: Case, inputs: Tensors, name: str, want: Array) -> float:
         """Give how far an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""
-        rng, found = np.random.default_rng((case.seed, 6)), 0.0
-        floats = {one: inputs[one] for one in self.task.plant if one in inputs and is_float(inputs[one].dtype)}
-        single = {one: x.astype(np.float32) for one, x in floats.items() if x.dtype.itemsize <= SINGLE}
+        rng, largest = np.random.default_rng((case.seed, 6)), 0.0
+        floats = {
+            input_name: inputs[input_name]
+            for input_name in self.task.plant
+            if input_name in inputs and is_float(inputs[input_name].dtype)
+        }
+        single = {input_name: x.astype(np.float32) for input_name, x in floats.items() if x.dtype.itemsize <= SINGLE}
         for has_one_way in (False, True):  # each value its own, and each input: few values may go the same by chance
             moved = dict(inputs)
-            for number, (one, x) in enumerate(single.items()):
+            for number, (input_name, x) in enumerate(single.items()):
                 up = np.full(x.shape, number % 2) if has_one_way else rng.integers(0, 2, x.shape)
                 with np.errstate(over="ignore"):  # the last place of the largest number
-                    moved[one] = np.nextafter(x, np.where(up, np.float32(np.inf), np.float32(-np.inf)))
+                    moved[input_name] = np.nextafter(x, np.where(up, np.float32(np.inf), np.float32(-np.inf)))
             try:
                 with np.errstate(all="ignore"):
                     off = np.abs(to_float64(self.task.reference(moved, case)[name]) - to_float64(want))
             except (TaskError, *TASK_FAULTS):
                 return 0.0
-            found = max(found, float(off.max(initial=0.0)) if np.isfinite(off).all() else 0.0)
-        return SWAYED * found
+            largest = max(largest, float(off.max(initial=0.0)) if np.isfinite(off).all() else 0.0)
+        return SWAYED * largest
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """Return the tolerance of a general family, but for outputs of this size."""
-        own = self.task.tolerance_of(output)
-        if self.known.moves_values or family is None:
-            return own
-        wider = None if own.rtol is None else WIDER * own.rtol
+        tolerance = self.task.tolerance_of(output)
+        if self.families.moves_values or family is None:
+            return tolerance
+        wider = None if tolerance.rtol is None else WIDER * tolerance.rtol
         least = self._least.get((family, output.name), 0.0)
-        return replace(own, ratio=WIDER * own.ratio, rtol=wider, row_rtol=WIDER * own.row_rtol, least=least)
+        return replace(
+            tolerance, ratio=WIDER * tolerance.ratio, rtol=wider, row_rtol=WIDER * tolerance.row_rtol, least=least
+        )
 
 
 def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
@@ -146,11 +154,11 @@ def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
     if not is_float(x.dtype):
         return step(x, number, rng)
     with np.errstate(all="ignore"):
-        made = step(np.where(to_float64(x) * sign < 0, -x, x), number, rng)
-    return np.where(np.isfinite(to_float64(made)), made, x)
+        sized = step(np.where(to_float64(x) * sign < 0, -x, x), number, rng)
+    return np.where(np.isfinite(to_float64(sized)), sized, x)
 
 
-def _some(names: list[str], how: Rng) -> list[str]:
+def _some_names(names: list[str], how: Rng) -> list[str]:
     """Choose each with the same chance, and one at least."""
     chosen = [name for name in names if how.integers(2)]
     return chosen or [names[int(how.integers(len(names)))]]
@@ -197,11 +205,11 @@ def _past(x: Array, number: float, rng: Rng) -> Array:
         return x
     high = 1.0 + float(rng.choice(PAST))
     with np.errstate(over="ignore"):
-        made = np.asarray(number * rng.uniform(1.0, high, x.shape)).astype(x.dtype)
+        moved = np.asarray(number * rng.uniform(1.0, high, x.shape)).astype(x.dtype)
         least: Array = np.full(x.shape, number * (1 + 2.0**-7)).astype(x.dtype)
-    made = np.where(np.isfinite(to_float64(made)), made, least)
-    lines = rng.random((*x.shape[:-1], 1)) < (1.0 if rng.random() < ALL else 0.5)
-    return np.where(lines & np.isfinite(to_float64(made)), made, x)
+    moved = np.where(np.isfinite(to_float64(moved)), moved, least)
+    is_moved = rng.random((*x.shape[:-1], 1)) < (1.0 if rng.random() < ALL else 0.5)
+    return np.where(is_moved & np.isfinite(to_float64(moved)), moved, x)
 
 
 def _spread(x: Array, number: float, rng: Rng) -> Array:

@@ -52,9 +52,9 @@ def seeds_of_ends(inputs: int, parts: int, rng: Rng) -> list[int]:
 
     Those between lie in as many equal parts of the range.
     """
-    ends = [(at, turn) for at in range(inputs) for turn in (0, TURNS - 1)]
+    ends = [(number, turn) for number in range(inputs) for turn in (0, TURNS - 1)]
     between = [(int(rng.integers(inputs)), int((part + rng.random()) / parts * TURNS)) for part in range(parts)]
-    return [(int(rng.integers(2**20)) * inputs + at) * TURNS + turn for at, turn in (*ends, *between)]
+    return [(int(rng.integers(2**20)) * inputs + number) * TURNS + turn for number, turn in (*ends, *between)]
 
 
 def swept(
@@ -64,8 +64,8 @@ def swept(
 
     The turn says where in the range the exponent of one binade lies: 0 is its low end and `TURNS` - 1 the high one.
     """
-    made = {**inputs, name: of_binades(inputs[name], family, exponents, rng, turn)}
-    return dict(with_held_lines(made, inputs)) if holds else made
+    changed = {**inputs, name: of_binades(inputs[name], family, exponents, rng, turn)}
+    return dict(with_held_lines(changed, inputs)) if holds else changed
 
 
 def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_values: bool) -> Tensors:
@@ -76,8 +76,8 @@ def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_va
         return inputs
     rng, (number, turn) = np.random.default_rng((case.seed, 1)), divmod(case.seed, TURNS)
     name = names[number % len(names)]
-    made = swept(inputs, name, family, ranges[family][name], rng, holds=not moves_values, turn=turn)
-    return task.kept(made, inputs, case)
+    changed = swept(inputs, name, family, ranges[family][name], rng, holds=not moves_values, turn=turn)
+    return task.restored(changed, inputs, case)
 
 
 def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0) -> Array:
@@ -86,17 +86,17 @@ def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0)
     turned = np.asarray(low + turn * (high + 1 - low) // TURNS)
     drawn = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
     powers = turned if family == ONE_BINADE else drawn
-    lines = (*x.shape[:-1], 1) if x.ndim else ()
+    line_shape = (*x.shape[:-1], 1) if x.ndim else ()
     values = np.ldexp(1.0 + rng.random(x.shape), powers)
     if family == ONE_SIZE and x.ndim:
-        rising, kind = np.sort(values, axis=-1), rng.integers(ORDERS, size=lines)
+        rising, kind = np.sort(values, axis=-1), rng.integers(ORDERS, size=line_shape)
         values = np.where(kind == 0, values, np.where(kind == 1, rising, rising[..., ::-1]))
-    signed = np.where(rng.random(lines) < 0.5, -1.0, 1.0) if (to_float64(x) < 0).any() else 1.0
+    signed = np.where(rng.random(line_shape) < 0.5, -1.0, 1.0) if (to_float64(x) < 0).any() else 1.0
     with np.errstate(over="ignore", under="ignore"):
-        made = (values * signed).astype(x.dtype)
+        signed_values = (values * signed).astype(x.dtype)
     if family == ONE_BINADE and turned > HELD:
-        made = np.where(rng.random(x.shape) < BESIDE_USUAL, made, x)
-    return np.where(np.isfinite(to_float64(made)), made, x)
+        signed_values = np.where(rng.random(x.shape) < BESIDE_USUAL, signed_values, x)
+    return np.where(np.isfinite(to_float64(signed_values)), signed_values, x)
 
 
 def binades_of(task: Task, cases: Sequence[Case], moves_values: bool) -> dict[str, dict[str, Range]]:
@@ -107,16 +107,16 @@ def binades_of(task: Task, cases: Sequence[Case], moves_values: bool) -> dict[st
     is_whole = [not is_float(numpy_dtype(spec.dtype)) for spec in task.outputs]
     is_moved = moves_values and not all(is_whole)
     floats = [s for s in task.inputs if s.name in task.plant and numpy_dtype(s.dtype).name in EXPONENTS]
-    found = dict[str, dict[str, Range]]()
+    ranges = dict[str, dict[str, Range]]()
     if any(is_whole) and not is_moved:
-        return found
+        return ranges
     for family in VALUES:
         for spec in floats:
             ends = EXPONENTS[numpy_dtype(spec.dtype).name]
             borne = ends if is_moved and family != ONE_SIZE else _borne(task, cases, spec.name, family, ends)
             if borne is not None:
-                found.setdefault(family, {})[spec.name] = borne
-    return found
+                ranges.setdefault(family, {})[spec.name] = borne
+    return ranges
 
 
 def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Range) -> Range | None:
@@ -139,16 +139,16 @@ def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Rang
         return USUAL if bears(USUAL) else None
     if not bears((middle, middle)):
         return None
-    made = (_reached(bears, middle, low, family), _reached(bears, middle, high, family))
-    return made if bears(made) else None
+    widest = (_reached(bears, middle, low, family), _reached(bears, middle, high, family))
+    return widest if bears(widest) else None
 
 
 def _reached(bears: Callable[[Range], bool], middle: int, end: int, family: str) -> int:
     """Find the last exponent on the way to this end before a stride that is too much."""
-    way = 1 if end > middle else -1
+    direction = 1 if end > middle else -1
     reached = middle
     while reached != end:
-        tried = min(end, reached + STRIDE) if way > 0 else max(end, reached - STRIDE)
+        tried = min(end, reached + STRIDE) if direction > 0 else max(end, reached - STRIDE)
         first = tried if family == ONE_BINADE else middle
         if not bears((min(first, tried), max(first, tried))):
             break
@@ -164,14 +164,14 @@ def _loss(task: Task, cases: Sequence[Case], change: Callable[[Tensors, Rng], Te
             drawn = task.draw(replace(case, seed=case.seed + number))
             try:
                 with np.errstate(all="ignore"):
-                    made = task.kept(change(drawn, np.random.default_rng((number, 5))), drawn, case)
-                    wanted, standard = task.expected(made, case)
-                    found = [_apart(wanted[s.name], standard[s.name], s.dtype) for s in task.outputs]
+                    changed = task.restored(change(drawn, np.random.default_rng((number, 5))), drawn, case)
+                    reference, standard = task.expected(changed, case)
+                    losses = [_apart(reference[s.name], standard[s.name], s.dtype) for s in task.outputs]
             except (TaskError, *TASK_FAULTS):
                 return None
-            if not np.isfinite(found).all():
+            if not np.isfinite(losses).all():
                 return None
-            worst = max(worst, *found)
+            worst = max(worst, *losses)
     return worst
 
 

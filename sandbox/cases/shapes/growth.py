@@ -44,15 +44,15 @@ def plan_cases(prepared: Prepared, rng_seed: int) -> tuple[Case, ...]:
     task = prepared.task
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), BLOCKS])
     shapes = _Shapes(prepared, rng)
-    known = {case.name for case in task.tests}
-    found: list[Case] = []
+    case_names = {case.name for case in task.tests}
+    cases: list[Case] = []
     for dims in (*shapes.several_blocks(), *shapes.many_blocks(), *shapes.long_dims()):
         name = case_name(dims)
-        if name not in known and admits(task, dims):
-            known.add(name)
+        if name not in case_names and admits(task, dims):
+            case_names.add(name)
             seed = int(rng.integers(2**32))
-            found.append(replace(task.tests[0], name=name, dims=dims, seed=seed, weight=1.0, role="held_out"))
-    return tuple(found)
+            cases.append(replace(task.tests[0], name=name, dims=dims, seed=seed, weight=1.0, role="held_out"))
+    return tuple(cases)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _Shapes:
 
     def several_blocks(self) -> list[Dims]:
         """One shape with several blocks in all directions where that is affordable, else one for each direction."""
-        small = {name: self._small(name) for name in self._names}
+        small = {name: self._small_length(name) for name in self._names}
         moved = {name: self._moved_by(name, small) for name in self._names}
         loops = [name for name in self._names if not moved[name]]
         turns = {name: self._turns(name) for name in loops}
@@ -83,32 +83,32 @@ class _Shapes:
 
     def many_blocks(self) -> list[Dims]:
         """One shape with more blocks than are done in a group, in as many directions as that is affordable."""
-        least = {name: self._least(name) for name in self._names}
+        least = {name: self._least_length(name) for name in self._names}
         moved = {name: self._moved_by(name, least) for name in self._names}
-        growing, made = [name for name in self._names if moved[name]], least
+        growing, dims = [name for name in self._names if moved[name]], least
         for name, blocks in zip(growing, self.rng.permutation(MANY[: max(2, len(growing))]), strict=False):
-            longer = {**made, name: self._blocks(name, moved[name], least, int(blocks))}
+            longer = {**dims, name: self._blocks(name, moved[name], least, int(blocks))}
             if self._costs(longer) <= MANY_COST:
-                made = longer
-        return [made] if growing else []
+                dims = longer
+        return [dims] if growing else []
 
     def long_dims(self) -> list[Dims]:
         """Each dim as long as in any listed case, and where that is a round number once more beside it."""
-        found = []
+        shapes = []
         for name in self._names:
-            most, multiple = self._most(name), self._multiple(name)
+            most, multiple = self._longest(name), self._multiple(name)
             lengths = [most]
             if most // multiple % 2 == 0:
                 lengths.append(most - multiple * (1 + 2 * int(self.rng.integers(8))))
             for length in lengths:
-                small = {other: self._small(other) for other in self._names}
-                least = {other: self._least(other) for other in self._names}
-                for others in (small, least):
-                    dims = {**others, name: max(length, least[name])}
+                small = {other: self._small_length(other) for other in self._names}
+                least = {other: self._least_length(other) for other in self._names}
+                for short in (small, least):
+                    dims = {**short, name: max(length, least[name])}
                     if self._costs(dims) <= COST:
                         break
-                found.append(self._affordable(dims, [name], least))
-        return found
+                shapes.append(self._affordable(dims, [name], least))
+        return shapes
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -117,21 +117,21 @@ class _Shapes:
     def _multiple(self, name: str) -> int:
         return self.task.multiples.get(name, 1)
 
-    def _listed(self, name: str) -> list[int]:
+    def _listed_lengths(self, name: str) -> list[int]:
         edges = self.task.edges if self.task.conditions else ()  # a part of a task reaches as far as its thresholds
         return [dims[name] for dims in (*(c.dims for c in (*self.task.tests, *self.task.benchmarks)), *edges)]
 
-    def _least(self, name: str) -> int:
-        return min(self._listed(name))
+    def _least_length(self, name: str) -> int:
+        return min(self._listed_lengths(name))
 
-    def _most(self, name: str) -> int:
-        return max(self._listed(name))
+    def _longest(self, name: str) -> int:
+        return max(self._listed_lengths(name))
 
-    def _small(self, name: str) -> int:
+    def _small_length(self, name: str) -> int:
         """Little more than the smallest listed extent, in any octave, so that an output depends on where it lies."""
         multiple = self._multiple(name)
         steps = int(np.exp(self.rng.uniform(0, np.log(max(3, LITTLE // multiple))))) - int(self.rng.integers(2))
-        return min(self._most(name), self._least(name) + multiple * steps)
+        return min(self._longest(name), self._least_length(name) + multiple * steps)
 
     def _costs(self, dims: Mapping[str, int]) -> float:
         return cost(self.task, dims)
@@ -151,28 +151,31 @@ class _Shapes:
         return tuple(extent for launch in plan.launches for extent in launch.grid)
 
     def _moved_by(self, name: str, small: Dims) -> tuple[int, ...]:
-        """The extents that grow with this dim, counted over all launches."""
-        low, high = self._grids({**small, name: self._least(name)}), self._grids({**small, name: self._most(name)})
+        """Find the extents that grow with this dim, counted over all launches."""
+        low, high = (
+            self._grids({**small, name: self._least_length(name)}),
+            self._grids({**small, name: self._longest(name)}),
+        )
         return tuple(i for i, (a, b) in enumerate(zip(low, high, strict=False)) if b > a)
 
     def _blocks(self, name: str, extents: tuple[int, ...], small: Dims, blocks: int) -> int:
-        """A length with at least `BLOCKS` blocks in each of these extents, `blocks` in the slowest to grow.
+        """Draw a length with at least `BLOCKS` blocks in each of these extents, `blocks` in the slowest to grow.
 
         The last of them is not full where that can be.
         """
-        firsts = [(self._first(name, i, BLOCKS, small) or self._most(name), i) for i in extents]
+        firsts = [(self._shortest_with_blocks(name, i, BLOCKS, small) or self._longest(name), i) for i in extents]
         length, widest = max(firsts)
-        low = self._first(name, widest, blocks, small) or length
-        above = self._first(name, widest, blocks + 1, small)
+        low = self._shortest_with_blocks(name, widest, blocks, small) or length
+        above = self._shortest_with_blocks(name, widest, blocks + 1, small)
         multiple = self._multiple(name)
-        high = min(self._most(name), 2 * low if above is None else above - multiple)
+        high = min(self._longest(name), 2 * low if above is None else above - multiple)
         room = (high - low) // multiple  # a block that ends at `high` is full
         return low + multiple * int(self.rng.integers(max(1, room)))
 
-    def _first(self, name: str, extent: int, blocks: int, small: Dims) -> int | None:
-        """The shortest length with so many blocks; None where no listed length has them."""
-        multiple, low = self._multiple(name), self._least(name) - 1
-        high = self._most(name)
+    def _shortest_with_blocks(self, name: str, extent: int, blocks: int, small: Dims) -> int | None:
+        """Find the shortest length with so many blocks; None where no listed length has them."""
+        multiple, low = self._multiple(name), self._least_length(name) - 1
+        high = self._longest(name)
 
         def has(length: int) -> bool:
             grids = self._grids({**small, name: length})
@@ -187,30 +190,30 @@ class _Shapes:
         return high_count * multiple
 
     def _turns(self, name: str) -> int:
-        """A loop's length: several turns of the largest factor, and no multiple of it."""
+        """Draw a loop's length: several turns of the largest factor, and no multiple of it."""
         multiple, factor = self._multiple(name), self._factor()
         length = factor * TURNS + 1 + int(self.rng.integers(factor * TURNS))
-        count = max(1, min(self._most(name), length) // multiple)
+        count = max(1, min(self._longest(name), length) // multiple)
         return multiple * (count - 1 + count % 2 if count > 1 else count)
 
     def _factor(self) -> int:
-        """The largest number by which the plan could divide: a tunable, a constant of its text, a workgroup."""
+        """Find the largest number by which the plan could divide: a tunable, a constant of its text, a workgroup."""
         plan = self.prepared.candidate.plan
         texts = [text for launch in plan.launches for text in (*launch.grid, *launch.block)]
-        written = [int(digits) for text in texts for digits in _INTEGER.findall(text) if len(digits) < 6]
+        constants = [int(digits) for text in texts for digits in _INTEGER.findall(text) if len(digits) < 6]
         threads = [launch.threads for resolved in self.prepared.plans[:1] for launch in resolved.launches]
-        found = [v for v in (*written, *threads, *self.prepared.tunables.values()) if 0 < v <= FACTORS]
-        return max(found, default=1)
+        factors = [v for v in (*constants, *threads, *self.prepared.tunables.values()) if 0 < v <= FACTORS]
+        return max(factors, default=1)
 
     def _affordable(self, dims: Dims, shrinking: list[str], small: Dims) -> Dims:
-        """The shape with these dims shortened until it is affordable, or as small as they may be."""
-        made = dict(dims)
-        while self._costs(made) > COST:
-            longer = [name for name in shrinking if made[name] > small[name]]
+        """Shorten these dims until the shape is affordable, or as small as they may be."""
+        shortened = dict(dims)
+        while self._costs(shortened) > COST:
+            longer = [name for name in shrinking if shortened[name] > small[name]]
             if not longer:
                 break
-            name = max(longer, key=lambda n: made[n] / small[n])
+            name = max(longer, key=lambda n: shortened[n] / small[n])
             multiple = self._multiple(name)
-            count = made[name] // multiple * 7 // 10
-            made[name] = max(small[name], multiple * (count - 1 + count % 2))
-        return made
+            count = shortened[name] // multiple * 7 // 10
+            shortened[name] = max(small[name], multiple * (count - 1 + count % 2))
+        return shortened

@@ -37,7 +37,7 @@ Rng = np.random.Generator
 def long_cases(task: Task, rng: Rng) -> tuple[Case, ...]:
     """Draw for each dim a case in which it is nearly as long as listed, or as is affordable."""
     first = task.tests[0].dims
-    cases = ((name, _stretched(task, name, rng)) for name in first)
+    cases = ((name, _case_with_long(task, name, rng)) for name in first)
     return tuple(case for name, case in cases if case and case.dims[name] > LONGER * first[name])
 
 
@@ -48,32 +48,34 @@ def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
     """
     limit = LARGE_COST * min(cost(task, case.dims) for case in task.benchmarks)
     limit = limit if has_parts else max(SMALL, min(cost(task, case.dims) for case in task.tests))
-    found = dict[str, Case]()
+    cases = dict[str, Case]()
     for _ in range(DRAWS):
         base = task.benchmarks[int(rng.integers(len(task.benchmarks)))].dims
-        case = _new(task, {name: _near(task, name, length, rng) for name, length in base.items()}, limit, rng)
-        if case and len(found) < (LARGE if has_parts else FEWEST):
-            found[case.name] = case
-    return tuple(found.values())
+        case = _new_case(
+            task, {name: _length_like(task, name, length, rng) for name, length in base.items()}, limit, rng
+        )
+        if case and len(cases) < (LARGE if has_parts else FEWEST):
+            cases[case.name] = case
+    return tuple(cases.values())
 
 
-def _near(task: Task, name: str, length: int, rng: Rng) -> int:
+def _length_like(task: Task, name: str, length: int, rng: Rng) -> int:
     """Draw a length like this within the dim's range."""
     low, high, step = *_ends(task, name), task.multiples.get(name, 1)
     drawn = math.exp(rng.uniform(math.log(max(low, length / TIMES)), math.log(min(high, length * TIMES) + 1)))
     unit = step << int(rng.integers(POWERS + 1)) if rng.random() < ROUND else step
-    for each in (unit, step):
-        made = each * ((int(drawn) // each - 1) | 1)
-        if low <= made <= high:
-            return made
+    for granule in (unit, step):
+        rounded = granule * ((int(drawn) // granule - 1) | 1)
+        if low <= rounded <= high:
+            return rounded
     return length
 
 
-def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
+def _case_with_long(task: Task, name: str, rng: Rng) -> Case | None:
     """Draw a new case in which this dim is long, odd where it can be; None where none is found."""
     (low, high), step = _ends(task, name), task.multiples.get(name, 1)
     counts = range(-(-low // step), high // step + 1)
-    for dims in _others(task, rng) if low < high else ():
+    for dims in _short_dims(task, rng) if low < high else ():
 
         def spent(count: int, dims: Dims = dims) -> float:
             return cost(task, {**dims, name: count * step})
@@ -82,12 +84,12 @@ def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
         for _ in range(TRIES if fitting else 0):
             count = int(rng.integers(max(fitting[0], math.ceil(NEARLY * fitting[-1])), fitting[-1] + 1))
             length = step * (count - 1 if count % 2 == 0 and count > fitting[0] else count)
-            if case := _new(task, {**dims, name: length}, COST, rng):
+            if case := _new_case(task, {**dims, name: length}, COST, rng):
                 return case
     return None
 
 
-def _others(task: Task, rng: Rng) -> Iterator[Dims]:
+def _short_dims(task: Task, rng: Rng) -> Iterator[Dims]:
     """Yield dims a little above the least listed ones, and those, where the former are too much."""
     ends = {name: (*_ends(task, name), task.multiples.get(name, 1)) for name in task.tests[0].dims}
     for least in (*[LITTLE // 2] * TRIES, 0):
@@ -95,7 +97,7 @@ def _others(task: Task, rng: Rng) -> Iterator[Dims]:
         yield {name: min(high, low + step * steps[name]) for name, (low, high, step) in ends.items()}
 
 
-def _new(task: Task, dims: Dims, limit: float, rng: Rng) -> Case | None:
+def _new_case(task: Task, dims: Dims, limit: float, rng: Rng) -> Case | None:
     """Make a case of these dims; None for a listed one, and for what costs more or is no shape of the task."""
     name = case_name(dims)
     is_known = name in {case.name for case in (*task.tests, *task.benchmarks)}

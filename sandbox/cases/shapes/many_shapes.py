@@ -32,15 +32,17 @@ def shapes(task: Task, rng: np.random.Generator) -> Columns:
     likely = 1 / np.arange(1, len(names) + 1)  # few long dims are, as what several long ones do takes long
     is_long = np.argsort(rng.random(size), axis=1) < rng.choice(len(names), (COUNT, 1), p=likely / likely.sum()) + 1
     little = low + step * (LITTLE ** rng.random(size)).astype(np.int64) - step
-    made = np.where(is_long, _long(low, high, step, size, rng), np.minimum(little, high))
-    _relate(made, is_long, step, rng)
-    made = made // step * step
-    within = made[((made >= low) & (made <= high)).all(axis=1)]
-    every = distinct(within, axis=0)
-    return {name: every[:, at] for at, name in enumerate(names)}
+    drawn = np.where(is_long, _long_lengths(low, high, step, size, rng), np.minimum(little, high))
+    _relate(drawn, is_long, step, rng)
+    drawn = drawn // step * step
+    within = drawn[((drawn >= low) & (drawn <= high)).all(axis=1)]
+    unique = distinct(within, axis=0)
+    return {name: unique[:, column] for column, name in enumerate(names)}
 
 
-def _long(low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng: np.random.Generator) -> Numbers:
+def _long_lengths(
+    low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng: np.random.Generator
+) -> Numbers:
     """Lengths drawn evenly, by their logarithm or from the short ones; a part of them round."""
     evenly, by_size = rng.uniform(low, high + 1, size), np.exp(rng.uniform(np.log(low), np.log(high + 1), size))
     short = low + step * rng.integers(SHORT + 1, size=size)
@@ -51,10 +53,10 @@ def _long(low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng
     return np.where(rounded >= low, rounded, drawn)
 
 
-def _relate(made: Numbers, is_long: npt.NDArray[np.bool_], step: Numbers, rng: np.random.Generator) -> None:
+def _relate(lengths: Numbers, is_long: npt.NDArray[np.bool_], step: Numbers, rng: np.random.Generator) -> None:
     """Make one long dim of some rows a multiple of another one, or a step beside it."""
-    rows = np.flatnonzero((is_long.sum(axis=1) > 1) & (rng.random(len(made)) < RELATED))
+    rows = np.flatnonzero((is_long.sum(axis=1) > 1) & (rng.random(len(lengths)) < RELATED))
     order = np.argsort(np.where(is_long[rows], rng.random((len(rows), len(step))), 2.0), axis=1)  # long ones first
-    for row, (one, other) in zip(rows, order[:, :2], strict=True):
+    for row, (target, source) in zip(rows, order[:, :2], strict=True):
         times, beside = rng.integers(1, MULTIPLES + 1), rng.choice([0, 0, 0, 0, -1, 1])
-        made[row, one] = made[row, other] * times + step[one] * beside
+        lengths[row, target] = lengths[row, source] * times + step[target] * beside

@@ -21,7 +21,7 @@ def paired_remainders(factors: int, rng: np.random.Generator) -> Numbers:
 
     Of more than 32, those 32 apart are alike but for a shift.
     """
-    first, second = (each.astype(np.int64)[:, np.newaxis] for each in np.divmod(rng.permutation(RUNS), LEVELS))
+    first, second = (digit.astype(np.int64)[:, np.newaxis] for digit in np.divmod(rng.permutation(RUNS), LEVELS))
     return first ^ _times(second, np.arange(factors, dtype=np.int64)) ^ rng.integers(LEVELS, size=factors)
 
 

@@ -33,37 +33,38 @@ Pattern = tuple[bool, ...]
 Dims = dict[str, int]
 
 
-def plan_way_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) -> tuple[Case, ...]:
+def plan_way_cases(prepared: Prepared, rng_seed: int, known_cases: Collection[Case]) -> tuple[Case, ...]:
     """Cases for patterns of conditions that no known case has; the same arguments give the same cases."""
     task, plan = prepared.task, prepared.candidate.plan
     conditions = _Conditions(plan.launches, task, prepared.tunables)
     if not conditions.texts or prepared.arms:
         return ()
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 11])
-    found = _largest(conditions, known, whole_cost(task), rng)
-    wanted = [found[pattern][1] for pattern in sorted(found, key=sum)][:COUNT]  # those with the fewest launches first
-    seeds = rng.integers(2**32, size=len(wanted))
+    largest = _largest_shapes(conditions, known_cases, whole_cost(task), rng)
+    fewest_first = sorted(largest, key=sum)  # by their launches
+    chosen = [largest[pattern][1] for pattern in fewest_first[:COUNT]]
+    seeds = rng.integers(2**32, size=len(chosen))
     return tuple(
         replace(task.tests[0], name=case_name(dims), dims=dims, seed=int(seed), weight=1.0, role="held_out")
-        for dims, seed in zip(wanted, seeds, strict=True)
+        for dims, seed in zip(chosen, seeds, strict=True)
     )
 
 
-def _largest(
-    conditions: _Conditions, known: Collection[Case], limit: float, rng: np.random.Generator
+def _largest_shapes(
+    conditions: _Conditions, known_cases: Collection[Case], limit: float, rng: np.random.Generator
 ) -> dict[Pattern, tuple[float, Dims]]:
     """For each pattern that no known case has the largest shape within the limit, or the cheapest below zero."""
-    task, found = conditions.task, dict[Pattern, tuple[float, Dims]]()
-    met = {conditions.pattern(case.dims) for case in known}
+    task, best = conditions.task, dict[Pattern, tuple[float, Dims]]()
+    met = {conditions.pattern(case.dims) for case in known_cases}
     for dims in _tried(conditions, shapes(task, rng), rng):
         pattern = conditions.pattern(dims)
         if pattern is None or pattern in met or not admits(task, dims):
             continue
         spent = cost(task, dims)
         rank = spent if spent <= limit else -spent
-        if spent <= MOST_COST and rank > found.get(pattern, (-np.inf, dims))[0]:
-            found[pattern] = (rank, dims)
-    return found
+        if spent <= MOST_COST and rank > best.get(pattern, (-np.inf, dims))[0]:
+            best[pattern] = (rank, dims)
+    return best
 
 
 def whole_cost(task: Task) -> float:
@@ -77,12 +78,14 @@ class _Conditions:
     def __init__(self, launches: tuple[Launch, ...], task: Task, tunables: Mapping[str, int]) -> None:
         self.task, self.fixed = task, dict(tunables)
         names = {*task.tests[0].dims, *tunables}
-        self.texts = list(dict.fromkeys(one.when for one in launches if one.when and names_in(one.when) <= names))
+        self.texts = list(
+            dict.fromkeys(launch.when for launch in launches if launch.when and names_in(launch.when) <= names)
+        )
         self.length = sum(map(len, self.texts))
         self.spent = 0  # characters
 
     def pattern(self, dims: Mapping[str, int]) -> Pattern | None:
-        """The truth of each condition; None where one has no number."""
+        """Evaluate each condition; None where one has no number."""
         self.spent += self.length
         try:
             return tuple(bool(evaluate(text, {**self.fixed, **dims})) for text in self.texts)
@@ -95,17 +98,17 @@ def _tried(conditions: _Conditions, columns: Columns, rng: np.random.Generator) 
     names = list(columns)
     count = len(columns[names[0]])
     chosen = rng.permutation(count)[: MOST_TEXT // 2 // conditions.length]
-    drawn = [{name: int(columns[name][at]) for name in names} for at in chosen]
+    drawn = [{name: int(columns[name][row]) for name in names} for row in chosen]
     yield from drawn
     for dims in drawn[:TURNS]:
         rounded = {name: max(int(columns[name].min()), 1 << length.bit_length() - 1) for name, length in dims.items()}
         for base in (dims, rounded):
             for name in names:
-                yield from _turns(conditions, base, name, columns)
+                yield from _dims_at_turns(conditions, base, name, columns)
 
 
-def _turns(conditions: _Conditions, base: Dims, name: str, columns: Columns) -> Iterator[Dims]:
-    """The shapes at and beside the length of one dim at which the pattern turns, for each pair of its lengths."""
+def _dims_at_turns(conditions: _Conditions, base: Dims, name: str, columns: Columns) -> Iterator[Dims]:
+    """Yield the shapes at and beside the length of one dim at which the pattern turns, for each pair of lengths."""
     step = conditions.task.multiples.get(name, 1)
     lengths = distinct(columns[name])
     lengths = lengths[:: max(1, len(lengths) // 16)]

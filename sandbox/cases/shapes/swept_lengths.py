@@ -47,7 +47,9 @@ def swept_lengths(
     spent = np.interp(counts, knots, [cost(int(count) * step) for count in knots])
     weight = np.minimum(1.0, CHEAP / np.maximum(spent, 1.0)) / np.maximum(counts, FLAT)
     drawn = counts[np.argsort(rng.exponential(size=counts.size) / weight)][:KEPT]
-    telling = zip_longest(_beside(marked, step, low, high, rng), drawn[_unmet(drawn * step, listed)].tolist())
+    telling = zip_longest(
+        _steps_beside(marked, step, low, high, rng), drawn[_first_of_each_kind(drawn * step, listed)].tolist()
+    )
     order = chain((low, high, low + 1, high - 1), chain.from_iterable(telling), drawn.tolist())
     return [int(count) * step for count in dict.fromkeys(order) if count is not None and low <= count <= high]
 
@@ -61,14 +63,14 @@ def _counts(low: int, high: int, rng: np.random.Generator) -> Lengths:
     return np.unique(np.concatenate([np.arange(low, dense), wide.clip(low, high)]))
 
 
-def _beside(marked: Iterable[int], step: int, low: int, high: int, rng: np.random.Generator) -> list[int]:
+def _steps_beside(marked: Iterable[int], step: int, low: int, high: int, rng: np.random.Generator) -> list[int]:
     """List the steps at and on both sides of these numbers, as far as they lie in the range; of many some, drawn."""
     near = {count for number in marked for count in range(number // step - 1, number // step + 2)}
     inside = sorted(count for count in near if low <= count <= high)
-    return [inside[int(at)] for at in rng.permutation(len(inside))[:MOST_MARKED]]
+    return [inside[int(index)] for index in rng.permutation(len(inside))[:MOST_MARKED]]
 
 
-def _unmet(lengths: Lengths, listed: Sequence[int]) -> npt.NDArray[np.int64]:
+def _first_of_each_kind(lengths: Lengths, listed: Sequence[int]) -> npt.NDArray[np.int64]:
     """Find the places of those lengths that are the first with some remainder, or the first between two listed ones."""
     kinds = [lengths % divisor for divisor in DIVISORS]
     kinds.append(np.searchsorted(np.unique(listed), lengths))

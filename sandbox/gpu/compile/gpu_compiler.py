@@ -31,7 +31,7 @@ from sandbox.candidate.diagnostics import (
     refusal,
     without_kernel,
 )
-from sandbox.candidate.instances import expressions, launched, macros, step_kernels
+from sandbox.candidate.instances import expressions, launches_with, macros, step_kernels
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata
 from sandbox.candidate.limits import check_arguments
 from sandbox.candidate.plan import Candidate
@@ -187,7 +187,7 @@ class GpuCompiler:
         source = candidate.source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         if refused := refusals(source, dialect.includable, self.target.vendor == "amd"):
             return DeviceBuild(refused)
-        launches = launched(candidate.plan.launches, tunables)
+        launches = launches_with(candidate.plan.launches, tunables)
         if self.target.vendor != "amd" and (line := next((x.line for x in launches if x.writes_variable), 0)):
             message = "no kernel can write a constant of this GPU, so a plan's symbol works on AMD's alone"
             return DeviceBuild((refusal(message, line),))

@@ -56,7 +56,7 @@ class Clock:
 
     def words(self) -> tuple[int, ...]:
         """Give the figures as the request holds them: doubles, in words of 64 bits."""
-        values = [float(getattr(self, each.name)) for each in fields(self)]
+        values = [float(getattr(self, figure.name)) for figure in fields(self)]
         return struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))
 
 
@@ -80,11 +80,11 @@ def clock_of(target: Target, changed: Mapping[str, float] | None = None) -> Cloc
     }
     if stated["mall_bytes"] <= memory["l2_bytes"] * memory["l2_count"]:  # there is none: nothing passes through it
         rates["chip_mall"] = rates["chip_l2"]
-    known = {**stated, **rates, **table}
-    names = [each.name for each in fields(Clock) if each.name != "most_steps"]
-    if missing := [name for name in names if name not in known]:
+    figures = {**stated, **rates, **table}
+    names = [figure.name for figure in fields(Clock) if figure.name != "most_steps"]
+    if missing := [name for name in names if name not in figures]:
         raise UsageError(f"the clock of target {target.name} lacks {', '.join(missing)}; add it to [clock]")
-    return Clock(**{name: float(known[name]) for name in names})
+    return Clock(**{name: float(figures[name]) for name in names})
 
 
 def needed_clock(target: Target) -> Clock:
@@ -123,4 +123,4 @@ class TimelineRequest:
 
     def words(self) -> tuple[int, ...]:
         """Give the clock and the residencies as the request holds them."""
-        return (*self.clock.words(), *(word for each in self.residencies for word in each.words()))
+        return (*self.clock.words(), *(word for residency in self.residencies for word in residency.words()))

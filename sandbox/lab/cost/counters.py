@@ -54,7 +54,7 @@ class SiteCounters:
 
     def times(self, factor: float) -> SiteCounters:
         """So many times as much."""
-        sums = [getattr(self, each.name) * factor for each in fields(self)[3:]]
+        sums = [getattr(self, counter.name) * factor for counter in fields(self)[3:]]
         return SiteCounters(self.line, self.kind, self.size, *sums)
 
 
@@ -80,8 +80,8 @@ class LaunchCounters:
 
     def total(self, name: str, *kinds: int) -> float:
         """Sum of one field of the sites of these kinds."""
-        wanted = {_KINDS[k] for k in kinds}
-        return float(sum(getattr(s, name) for s in self.sites if s.kind in wanted))
+        kind_names = {_KINDS[k] for k in kinds}
+        return float(sum(getattr(s, name) for s in self.sites if s.kind in kind_names))
 
     def times(self, factor: float) -> LaunchCounters:
         """So many times as much work, by as many times the workgroups where each does its own."""
@@ -134,21 +134,21 @@ def _executed(record: Mapping[str, Any], scene: Scene, scale: float) -> Iterable
     """Count matrix instructions and exchanges between lanes by what the recorded waves executed."""
     for index, waves in record["executed"]:
         mnemonic, line = scene.lines.mnemonic(index + 1), scene.lines.line(index + 1)
-        seen = waves * scale, 64 * waves * scale
+        counts = waves * scale, 64 * waves * scale
         if mnemonic in _CROSSING:
             clocks, port = waves * _CROSSBAR_CLOCKS * scale, waves * _CROSSBAR_PORT_CLOCKS * scale
-            yield SiteCounters(line, "wave operation", 4, *seen, unit_clocks=clocks, port_clocks=port)
+            yield SiteCounters(line, "wave operation", 4, *counts, unit_clocks=clocks, port_clocks=port)
         elif mnemonic in _VOTES:
-            yield SiteCounters(line, "wave vote", 4, *seen)
+            yield SiteCounters(line, "wave vote", 4, *counts)
         elif "mfma" in mnemonic and (matrix := matrix_named(mnemonic)):
             flops = float(waves * matrix.flops) * scale
             clocks = waves * matrix.clocks * scale
-            yield SiteCounters(line, f"matrix {matrix.counter}", 0, *seen, unit_clocks=clocks, flops=flops)
+            yield SiteCounters(line, f"matrix {matrix.counter}", 0, *counts, unit_clocks=clocks, flops=flops)
 
 
 def _stalls(walked: Timelines | None, scene: Scene) -> tuple[tuple[int, Mapping[str, float]], ...]:
-    places = walked.cold.places if walked else ()
-    lines = ((scene.lines.line(place) or scene.lines.line_before(place), causes) for place, causes in places)
+    stalls = walked.cold.stalls if walked else ()
+    lines = ((scene.lines.line(pc) or scene.lines.line_before(pc), causes) for pc, causes in stalls)
     return tuple((line, causes) for line, causes in lines if line)
 
 
@@ -162,23 +162,23 @@ def _by_place(rows: Iterable[Sequence[int]]) -> list[list[int]]:
 
     The rows come as the threads met them; sums of scaled numbers would depend on that in their last bits.
     """
-    found: dict[tuple[int, int], list[int]] = {}
-    for place, kind, size, *counts in rows:
-        known = found.setdefault((place, kind), [place, kind, size, *[0] * len(counts)])
-        known[2] = max(known[2], size)  # the widest that accesses were joined to
-        known[3:] = [a + b for a, b in zip(known[3:], counts, strict=True)]
-    return [found[key] for key in sorted(found)]
+    sums: dict[tuple[int, int], list[int]] = {}
+    for pc, kind, size, *counts in rows:
+        total = sums.setdefault((pc, kind), [pc, kind, size, *[0] * len(counts)])
+        total[2] = max(total[2], size)  # the widest that accesses were joined to
+        total[3:] = [a + b for a, b in zip(total[3:], counts, strict=True)]
+    return [sums[key] for key in sorted(sums)]
 
 
 def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> SiteCounters:
     (pc, kind, size, instructions, lanes, nbytes, lines, segments, misses, clocks, accesses, conflicts, port) = values
     line = scene.lines.line(pc)
-    seen = instructions * scale, lanes * scale
+    counts = instructions * scale, lanes * scale
     return SiteCounters(
         line,
         _KINDS[kind],
         size,
-        *seen,
+        *counts,
         nbytes * scale,
         lines * scale,
         segments * scale,
@@ -199,15 +199,15 @@ def _merge(sites: Iterable[SiteCounters]) -> list[SiteCounters]:
         if not site.instructions:
             continue  # all of them were joined into wider ones
         key = site.line, site.kind, site.size
-        known = merged.get(key)
+        earlier = merged.get(key)
         merged[key] = (
             site
-            if known is None
+            if earlier is None
             else SiteCounters(
                 *key,
                 *(
                     a + b
-                    for a, b in zip(list(known.__dict__.values())[3:], list(site.__dict__.values())[3:], strict=True)
+                    for a, b in zip(list(earlier.__dict__.values())[3:], list(site.__dict__.values())[3:], strict=True)
                 ),
             )
         )
@@ -215,9 +215,9 @@ def _merge(sites: Iterable[SiteCounters]) -> list[SiteCounters]:
 
 
 def _ncu(c: LaunchCounters) -> dict[str, float]:
-    found = {"smsp__warps_launched.sum": c.waves}
+    counters = {"smsp__warps_launched.sum": c.waves}
     for operation, kind, shared in (("ld", LOAD, LDS_LOAD), ("st", STORE, LDS_STORE), ("atom", ATOMIC, LDS_ATOMIC)):
-        found |= {
+        counters |= {
             f"smsp__inst_executed_op_global_{operation}.sum": c.total("instructions", kind),
             f"l1tex__t_requests_pipe_lsu_mem_global_op_{operation}.sum": c.total("instructions", kind),
             f"l1tex__t_sectors_pipe_lsu_mem_global_op_{operation}.sum": c.total("segments", kind),
@@ -226,10 +226,10 @@ def _ncu(c: LaunchCounters) -> dict[str, float]:
             f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{operation}.sum": c.total("conflicts", shared),
         }
     for operation, kind in (("read", LOAD), ("write", STORE), ("atom", ATOMIC)):
-        found[f"lts__t_sectors_op_{operation}.sum"] = c.total("misses", kind)
-    found["barriers"] = c.barriers
-    found["shuffles"] = sum(s.instructions for s in c.sites if s.kind == "wave operation")
-    return found
+        counters[f"lts__t_sectors_op_{operation}.sum"] = c.total("misses", kind)
+    counters["barriers"] = c.barriers
+    counters["shuffles"] = sum(s.instructions for s in c.sites if s.kind == "wave operation")
+    return counters
 
 
 def _rocprof(c: LaunchCounters) -> dict[str, float]:
@@ -239,7 +239,7 @@ def _rocprof(c: LaunchCounters) -> dict[str, float]:
     shuffles = sum(s.instructions for s in crossbar)
     lds = (LDS_LOAD, LDS_STORE, LDS_ATOMIC)
     reads, writes, updates = (c.total("misses", kind) for kind in (LOAD, STORE, ATOMIC))
-    found = {
+    counters = {
         "SQ_WAVES": c.waves,
         "SQ_INSTS_VMEM_RD": loads,
         "SQ_INSTS_VMEM_WR": stores + atomics,
@@ -265,8 +265,8 @@ def _rocprof(c: LaunchCounters) -> dict[str, float]:
             (f"SQ_INSTS_VALU_MFMA_{suffix}", site.instructions),
             (f"SQ_INSTS_VALU_MFMA_MOPS_{suffix}", site.flops / _MOPS),
         ):
-            found[name] = found.get(name, 0.0) + value
+            counters[name] = counters.get(name, 0.0) + value
     if matrix:
-        found["SQ_INSTS_MFMA"] = sum(s.instructions for s in matrix)
-        found["SQ_VALU_MFMA_BUSY_CYCLES"] = sum(s.unit_clocks for s in matrix)
-    return found
+        counters["SQ_INSTS_MFMA"] = sum(s.instructions for s in matrix)
+        counters["SQ_VALU_MFMA_BUSY_CYCLES"] = sum(s.unit_clocks for s in matrix)
+    return counters

@@ -40,14 +40,14 @@ class LaunchForecast:
 
     def stalls_of_lines(self) -> list[tuple[int, Mapping[str, float]]]:
         """Give the source lines with the parts of `cold_us` that waves spend there by cause, the worst first."""
-        found: dict[int, dict[str, float]] = {}
+        us_by_line: dict[int, dict[str, float]] = {}
         lines = self.counters.timelines.cold if self.counters.timelines else None
-        whole = sum(lines.waits.values()) if lines else 0.0
-        for line, causes in self.counters.stalls if lines and whole else ():
-            known = found.setdefault(line, {})
+        total_clocks = sum(lines.waits.values()) if lines else 0.0
+        for line, causes in self.counters.stalls if lines and total_clocks else ():
+            us_by_cause = us_by_line.setdefault(line, {})
             for cause, clocks in causes.items():
-                known[cause] = known.get(cause, 0.0) + clocks * self.cold_us / whole
-        return sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0]))
+                us_by_cause[cause] = us_by_cause.get(cause, 0.0) + clocks * self.cold_us / total_clocks
+        return sorted(us_by_line.items(), key=lambda item: (-sum(item[1].values()), item[0]))
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,17 @@ class PlanForecast:
     @property
     def cold_us(self) -> float:
         """Expected time on an idle stream, with nothing of the buffers in the caches."""
-        return self.overhead_us + sum(each.cold_us for each in self.launches)
+        return self.overhead_us + sum(launch.cold_us for launch in self.launches)
 
     @property
     def warm_us(self) -> float:
         """Expected time of a call behind others: the buffers were used a moment ago, the stream is busy."""
-        return self.repeated_us + sum(each.warm_us for each in self.launches)
+        return self.repeated_us + sum(launch.warm_us for launch in self.launches)
 
     @property
     def slowest(self) -> LaunchForecast:
         """The launch that takes longest."""
-        return max(self.launches, key=lambda each: each.cold_us)
+        return max(self.launches, key=lambda launch: launch.cold_us)
 
     @property
     def resource(self) -> str:
@@ -84,8 +84,8 @@ class PlanForecast:
     def stalls_us(self) -> Mapping[str, float]:
         """Parts of the expected time by what waves wait for, and the launches."""
         parts = {"launch": self.overhead_us}
-        for each in self.launches:
-            for cause, value in each.waits_us.items():
+        for launch in self.launches:
+            for cause, value in launch.waits_us.items():
                 parts[cause] = parts.get(cause, 0.0) + value
         return {name: value for name, value in parts.items() if value > 0}
 
@@ -107,16 +107,16 @@ def forecast(launches: Sequence[tuple[LaunchCounters, Occupancy]], clock: Clock,
 def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> LaunchForecast:
     if c.timelines is None:
         return LaunchForecast(c, o, 0.0, 0.0, {"latency": 0.0}, {})
-    walked, again = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
+    cold_walk_us, warm_walk_us = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
     atomics = _atomic_clocks(c.timelines, target) / target.clock_mhz
     resources = {**_resources(c.timelines.cold, o, clock, target), "atomics": atomics}
     # Stores that no wave waits for, and the work of residents that are not walked through, take their time as well.
-    cold = max(walked, *resources.values())
-    warm = max(again, atomics, *_resources(c.timelines.warm, o, clock, target).values())
+    cold = max(cold_walk_us, *resources.values())
+    warm = max(warm_walk_us, atomics, *_resources(c.timelines.warm, o, clock, target).values())
     waits, total = c.timelines.cold.waits, sum(c.timelines.cold.waits.values()) or 1.0
-    parts = {cause: walked * waits[cause] / total for cause in STALLS}
+    parts = {cause: cold_walk_us * waits[cause] / total for cause in STALLS}
     slowest = max(resources, key=lambda name: resources[name])
-    parts[_CAUSES.get(slowest, "memory")] += cold - walked
+    parts[_CAUSES.get(slowest, "memory")] += cold - cold_walk_us
     return LaunchForecast(c, o, cold, min(cold, warm), resources, parts)
 
 

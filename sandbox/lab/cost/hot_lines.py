@@ -14,7 +14,7 @@ _MEMORY = ("load", "store", "atomic")
 
 
 def hot_lines(launches: Sequence[LaunchForecast], most: int = MOST) -> tuple[HotLine, ...]:
-    """The costliest lines first: by the largest share that a line has of anything."""
+    """Rank the costliest lines first: by the largest share that a line has of anything."""
     lines: dict[tuple[str, int], defaultdict[str, float]] = {}
     totals: dict[str, defaultdict[str, float]] = {}
     waits: dict[tuple[str, int], defaultdict[str, float]] = {}
@@ -32,12 +32,12 @@ def hot_lines(launches: Sequence[LaunchForecast], most: int = MOST) -> tuple[Hot
         for line, causes in stalls:
             lines.setdefault((kernel, line), defaultdict(float))["stall_us"] += sum(causes.values())
             _add(waits.setdefault((kernel, line), defaultdict(float)), causes)
-    found = [
+    rows = [
         HotLine(line, kernel, dict(costs), {n: v / totals[kernel][n] for n, v in costs.items()}, _worst(waits, key))
         for key, costs in lines.items()
         for kernel, line in (key,)
     ]
-    return tuple(sorted(found, key=lambda h: (-sum(h.shares.values()), h.kernel, h.line))[:most])
+    return tuple(sorted(rows, key=lambda h: (-sum(h.shares.values()), h.kernel, h.line))[:most])
 
 
 def _worst(waits: Mapping[tuple[str, int], Mapping[str, float]], key: tuple[str, int]) -> str:

@@ -25,13 +25,13 @@ class MatrixInstruction:
 @cache
 def _table() -> dict[tuple[str, int, int, int, bool], MatrixInstruction]:
     rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["instruction"]
-    found = {}
+    instructions = {}
     for row in rows:
         m, k, blocks = row["shape"]
-        found[row["type"], m, k, blocks, row.get("sparse", False)] = MatrixInstruction(
+        instructions[row["type"], m, k, blocks, row.get("sparse", False)] = MatrixInstruction(
             row["name"], _PROFILER[row["type"]], row["clocks"], 2 * m * m * k * blocks
         )
-    return found
+    return instructions
 
 
 _NAMED = re.compile(r"v_s?mfma?c?_\w+?_(\d+)x\d+x(\d+)(?:_(\d+)b)?_([a-z0-9]+)")
@@ -39,9 +39,9 @@ _NAMED = re.compile(r"v_s?mfma?c?_\w+?_(\d+)x\d+x(\d+)(?:_(\d+)b)?_([a-z0-9]+)")
 
 def matrix_named(mnemonic: str) -> MatrixInstruction | None:
     """Find the instruction of a gfx942 mnemonic such as v_mfma_f32_16x16x16_f16; None where it is none of these."""
-    found = _NAMED.fullmatch(mnemonic) or _NAMED.match(mnemonic)
-    if found is None:
+    match = _NAMED.fullmatch(mnemonic) or _NAMED.match(mnemonic)
+    if match is None:
         return None
-    kind = found[4].removesuffix("_1k")
+    kind = match[4].removesuffix("_1k")
     kind = "fp8" if kind in ("bf8", "fp8") else kind
-    return _table().get((kind, int(found[1]), int(found[2]), int(found[3] or 1), mnemonic.startswith("v_smfmac")))
+    return _table().get((kind, int(match[1]), int(match[2]), int(match[3] or 1), mnemonic.startswith("v_smfmac")))

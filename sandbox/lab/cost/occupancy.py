@@ -72,39 +72,39 @@ LISTED_WAVE = 64  # lanes of a wave in the listing, whose compiler leaves out ba
 
 
 def l1_sharers(plan: ResolvedPlan, resources: Sequence[Resources], with_barriers: Set[str], target: Target) -> int:
-    """Number of resident workgroups that share an L1, the fewest of all launches.
+    """Count the resident workgroups that share an L1, the fewest of all launches.
 
     The lab runs the waves of a workgroup one after another from barrier to barrier. Without barriers that order says
     nothing about how soon they read again what another has read, and each workgroup is taken to have the L1 alone.
     """
-    by_kernel, found = {r.kernel: r for r in resources}, []
+    by_kernel, sharers = {r.kernel: r for r in resources}, []
     for launch in plan.launches:
-        own = by_kernel.get(launch.kernel)
+        kernel = by_kernel.get(launch.kernel)
         ordered = launch.threads <= LISTED_WAVE or launch.kernel in with_barriers
-        lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
-        o = occupancy(math.prod(launch.grid), launch.threads, lds_bytes, own, target)
-        found.append(min(o.resident_blocks, o.blocks_on_busiest) if ordered else 1)
-    return max(1, min(found, default=1))
+        lds_bytes = (kernel.lds_bytes if kernel else 0) + launch.lds_bytes
+        o = occupancy(math.prod(launch.grid), launch.threads, lds_bytes, kernel, target)
+        sharers.append(min(o.resident_blocks, o.blocks_on_busiest) if ordered else 1)
+    return max(1, min(sharers, default=1))
 
 
 def occupancies(
     counted: Sequence[LaunchCounters], plan: ResolvedPlan, resources: Sequence[Resources], target: Target
 ) -> list[Occupancy]:
     """Give the occupancy of each counted launch, by the workgroups that have something to do."""
-    by_kernel, found = {r.kernel: r for r in resources}, list[Occupancy]()
+    by_kernel, per_launch = {r.kernel: r for r in resources}, list[Occupancy]()
     for c, launch in zip(counted, plan.launches, strict=True):
         kernel = by_kernel.get(c.kernel)
         lds_bytes = (kernel.lds_bytes if kernel else 0) + launch.lds_bytes
-        found.append(occupancy(c.blocks, c.threads, lds_bytes, kernel, target, c.heaviest))
-    return found
+        per_launch.append(occupancy(c.blocks, c.threads, lds_bytes, kernel, target, c.heaviest))
+    return per_launch
 
 
 def residencies(plan: ResolvedPlan, resources: Sequence[Resources], target: Target) -> tuple[Residency, ...]:
     """Give what each launch of a plan gives a compute unit."""
-    by_kernel, given = {r.kernel: r for r in resources}, list[Residency]()
+    by_kernel, per_launch = {r.kernel: r for r in resources}, list[Residency]()
     for launch in plan.launches:
         kernel = by_kernel.get(launch.kernel)
         lds_bytes = (kernel.lds_bytes if kernel else 0) + launch.lds_bytes
         o = occupancy(math.prod(launch.grid), launch.threads, lds_bytes, kernel, target)
-        given.append(Residency(o.resident_blocks, o.blocks_on_busiest, o.blocks, o.active_units))
-    return tuple(given)
+        per_launch.append(Residency(o.resident_blocks, o.blocks_on_busiest, o.blocks, o.active_units))
+    return tuple(per_launch)

@@ -14,7 +14,7 @@ _FILE = Path(__file__).parent / "lds_phases.toml"
 def lane_groups(vendor: str = "amd", wave: int = 64, path: Path = _FILE) -> bytes:
     """Group numbers, 64 lanes for each width of each direction (read, then write). ValueError for a bad table."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))[vendor]
-    return b"".join(_groups(table[way][str(width)], wave) for way in ("read", "write") for width in WIDTHS)
+    return b"".join(_groups(table[direction][str(width)], wave) for direction in ("read", "write") for width in WIDTHS)
 
 
 def _groups(ranges: list[str], wave: int) -> bytes:

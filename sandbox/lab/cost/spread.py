@@ -28,11 +28,11 @@ class Spread:
 
     @classmethod
     def of(cls, row: Mapping[str, Any], names: Sequence[str], scale: float) -> Spread:
-        """The spread from a launch's row in result.json; `names` are those of the buffers."""
+        """Read the spread from a launch's row in result.json; `names` are those of the buffers."""
         record = row["recorded"]
         loaded, stored = (
-            {name: value * scale for name, value in zip(names, record[way], strict=True)}
-            for way in ("loaded", "stored")
+            {name: value * scale for name, value in zip(names, record[direction], strict=True)}
+            for direction in ("loaded", "stored")
         )
         work, busy, most = (int(row[name]) for name in ("work", "busy", "most"))
         recorded, recorded_work = int(record["blocks"]), int(record["work"])
@@ -48,25 +48,25 @@ class Spread:
     @property
     def others_share(self) -> float:
         """Work of one that was executed without being recorded, over that of a recorded one; 1 where there is none."""
-        others = self.executed - self.recorded
-        if others <= 0 or not self.work:
+        unrecorded = self.executed - self.recorded
+        if unrecorded <= 0 or not self.work:
             return 1.0
         ours = self.recorded_work / max(1, self.recorded)
-        return (self.work - self.recorded_work) / others / ours if ours else math.inf
+        return (self.work - self.recorded_work) / unrecorded / ours if ours else math.inf
 
-    def quartiles_first(self, places: Sequence[int]) -> tuple[int, ...] | None:
-        """Give the places of a list with those before that stand for a quarter of it each; None where all are alike.
+    def quartiles_first(self, numbers: Sequence[int]) -> tuple[int, ...] | None:
+        """Order a list of workgroups: first those that stand for a quarter of it each; None where all are alike.
 
         The first ones are those whose timelines are walked.
         """
-        if len(self.works) != len(places) or max(self.works) <= UNLIKE * min(self.works):
+        if len(self.works) != len(numbers) or max(self.works) <= UNLIKE * min(self.works):
             return None
-        by_work = sorted(range(len(places)), key=lambda i: (self.works[i], i))
-        first = [by_work[(2 * part + 1) * len(places) // (2 * QUARTERS)] for part in range(QUARTERS)]
-        return tuple(places[i] for i in (*first, *(i for i in range(len(places)) if i not in first)))
+        by_work = sorted(range(len(numbers)), key=lambda i: (self.works[i], i))
+        first = [by_work[(2 * part + 1) * len(numbers) // (2 * QUARTERS)] for part in range(QUARTERS)]
+        return tuple(numbers[i] for i in (*first, *(i for i in range(len(numbers)) if i not in first)))
 
     def busy_of(self, total: int) -> int:
-        """The workgroups of the grid that have something to do; all where it may be others on each run."""
+        """Count the workgroups of the grid that have something to do; all where it may be others on each run."""
         return total if self.is_atomic else max(1, round(total * self.busy / max(1, self.executed)))
 
     @property

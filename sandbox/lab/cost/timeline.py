@@ -18,7 +18,7 @@ class Timeline:
     bytes: tuple[float, float, float]  # of one workgroup: beyond the L1, the L2, the Infinity Cache
     work: Mapping[str, float]  # of one workgroup: clocks of all SIMDs, of LDS and address unit, see WORK
     steps: float
-    places: tuple[tuple[int, Mapping[str, float]], ...]  # place of an instruction, its waves' clocks by cause
+    stalls: tuple[tuple[int, Mapping[str, float]], ...]  # place of an instruction, its waves' clocks by cause
 
     def clocks(self, workgroups: float, resident: int) -> float:
         """Give the clocks until so many workgroups of the unit have ended, of which so many run at once.
@@ -31,8 +31,8 @@ class Timeline:
         if workgroups <= count:
             return self.ends[max(0, round(workgroups) - 1)]
         rounds = max(1, count // 2 // resident) * resident
-        each = (self.ends[-1] - self.ends[-1 - rounds]) / rounds if rounds < count else self.ends[-1] / count
-        return self.ends[-1] + (workgroups - count) * each
+        clocks_each = (self.ends[-1] - self.ends[-1 - rounds]) / rounds if rounds < count else self.ends[-1] / count
+        return self.ends[-1] + (workgroups - count) * clocks_each
 
     def shared(self, factor: float) -> Timeline:
         """Give the timeline of workgroups that share their work evenly, each with `factor` times the mean of these.
@@ -81,7 +81,7 @@ def _timeline(row: Mapping[str, Any]) -> Timeline:
         bytes=(float(row["bytes"][0]), float(row["bytes"][1]), float(row["bytes"][2])),
         work=dict(zip(WORK, map(float, row["work"]), strict=True)),
         steps=float(row["steps"]),
-        places=tuple((each[0] + 1, _causes(each[1:])) for each in row["places"]),
+        stalls=tuple((stall[0] + 1, _causes(stall[1:])) for stall in row["places"]),
     )
 
 

@@ -22,7 +22,7 @@ from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
 from sandbox.candidate.diagnostics import SOURCE, compiler_findings, ending_of, refusal
 from sandbox.candidate.header_names import header_words
-from sandbox.candidate.instances import appended, launched, macros, read_symbols
+from sandbox.candidate.instances import appended, launches_with, macros, read_symbols
 from sandbox.candidate.plan import Candidate, Launch
 from sandbox.machine.instrumented.fault_probe import FaultProbe
 from sandbox.machine.instrumented.probed_module import instrument
@@ -129,7 +129,7 @@ class InstrumentedBuild:
         definitions = macros(candidate.source, tunables)
         words = [f"-D{name}={value}" for name, value in definitions.items()]
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(definitions)
-        launches = launched(candidate.plan.launches, tunables)
+        launches = launches_with(candidate.plan.launches, tunables)
         source = candidate.source + appended(launches, SOURCE, is_symbol=True)
         front_end = self._front_end.within(budget)
         completed = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", _FRONT)

@@ -155,7 +155,7 @@ def findings(case: Case) -> tuple[Finding, ...]:
     done = lab().execute(ExecutionRequest(program, plan, buffers, deadline_s=float(case.options.get("deadline", "20"))))
     if done.findings or "covers" not in case.options:
         return done.findings
-    return tuple(coverage(TensorSpec("y", "f32", ("n",)), done.written["y"], TaskCase("case", {}, 1)))
+    return tuple(coverage(TensorSpec("y", "f32", ("n",)), done.masks["y"], TaskCase("case", {}, 1)))
 
 
 def _limits(case: Case, plan: ResolvedPlan) -> tuple[Finding, ...]:

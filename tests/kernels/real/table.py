@@ -19,8 +19,8 @@ def lists() -> str:
     counts = [f"{name} {_counts([row for row in listed if row.repository == name])}" for name in names]
     lines = [f"Kernels listed, accepted, and with a planted fault: {_counts(listed)} of {len(names)} repositories.", ""]
     lines += textwrap.wrap(f"{'; '.join(counts)}.", 120, break_long_words=False, break_on_hyphens=False)
-    lines += ["", "| refused | why |", "|---|---|"]
-    lines += [f"| {row.repository}, {row.name} | {row.refused} |" for row in listed if row.refused]
+    lines += ["", "|refused|why|", "|---|---|"]
+    lines += [f"|{row.repository}, {row.name}|{row.refused}|" for row in listed if row.refused]
     return "\n".join(lines) + "\n"
 
 

@@ -24,7 +24,7 @@ def test_the_last_row_of_a_problem_counts(tmp_path: Path) -> None:
 
 def test_a_wrong_kernel_that_passes_is_not_judged_rightly_and_a_refusal_is_counted() -> None:
     text = page([RIGHT, WEAK, REFUSED])
-    assert "| 1 | 2 | 2 | 1 | 0 |" in text and "| 2 | 1 | 0 | 0 | 1 |" in text
+    assert "|1|2|2|1|0|" in text and "|2|1|0|0|1|" in text
     assert "the generated kernel has OK, the wrong ones OK, C.1" in text and "draws \\| random" in text
     assert [(f["figure"], f["value"], f["anchor_value"], f["met"]) for f in figures([RIGHT, WEAK])] == [
         ("kernelbench.level_1.judged", 1.0, 2.0, False)

@@ -20,10 +20,10 @@ FOUND = (
     Figure("startup.check", 12345.6, "s", "no anchor", 0.0, stored="throughput_h200.json"),
 )
 
-TABLE = r"""|figure| value| nothing\|much| goal|
+TABLE = r"""|figure| value, s| nothing\|much| goal|
 |---|--:|---|---|
-|`a.0`| 0 s| 2| <1|
-|`a.1`| 1 s| 2| **missed**: <1|
+|`a.0`| 0| 2| <1|
+|`a.1`| 1| 2| **missed**: <1|
 """
 
 
@@ -71,8 +71,9 @@ def test_records_come_back_as_they_were_saved(tmp_path: Path) -> None:
 def test_a_figure_is_a_row_with_its_anchor_and_its_goal() -> None:
     lines = figures_in("\n".join(f.line() for f in FOUND))
     text = page([STARTUP], {"startup": Record("startup", "2 cores", "2026-11-22", lines)})
-    assert "|`startup.help`| 0.1235 s| python -c pass: 0.0151| <0.5|" in text
-    assert "|`startup.check`| 12,350 s| no anchor: 0||" in text
+    assert "|figure| value, s| anchor| goal|" in text
+    assert "|`startup.help`| 0.1235| python -c pass: 0.0151| <0.5|" in text
+    assert "|`startup.check`| 12,350| no anchor: 0||" in text
     assert f"Command: `python -m benchmarks.startup`, on {origin('throughput_h200.json')}." in text
 
 
@@ -80,6 +81,26 @@ def test_the_usual_anchor_heads_its_column_and_a_missed_goal_says_so() -> None:
     figures = [Figure(f"a.{n}", n, "s", "nothing|much", 2.0, "< 1") for n in (0, 1)]
     text = group(STARTUP, Record("startup", "2 cores", "2026-11-22", figures_in("\n".join(f.line() for f in figures))))
     assert text.endswith("on 2 cores, 2026-11-22.\n\n" + TABLE)
+
+
+def test_a_row_names_the_unit_and_the_anchor_that_differ_from_the_row_above() -> None:
+    figures = [
+        Figure("a.first", 1, "", "one", 2.0),
+        Figure("a.second", 3, "s", "two", 4.0),
+        Figure("a.hill_climb", 5, "", "hill climb", 6.0),
+        Figure("a.third", 7, "s", "two", 8.0),
+        Figure("a.fourth", 9, "", "one", 10.0),
+    ]
+    text = group(STARTUP, Record("startup", "2 cores", "2026-11-22", figures_in("\n".join(f.line() for f in figures))))
+    assert text.splitlines()[6:] == [
+        "|figure| value| anchor| goal|",
+        "|---|--:|---|---|",
+        "|`a.hill_climb`| 5| 6||",
+        "|`a.first`| 1| one: 2||",
+        "|`a.fourth`| 9| 10||",
+        "|`a.second`| 3 s| two: 4||",
+        "|`a.third`| 7| 8||",
+    ]
 
 
 def test_a_benchmark_without_figures_is_on_the_page() -> None:

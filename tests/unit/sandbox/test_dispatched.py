@@ -10,7 +10,7 @@ import pytest
 from graph.doubles import TableSandbox, table_task
 from records.errors import Pending
 from records.evaluation import CaseComparison, Comparison, Evaluation, comparison_key
-from sandbox.candidate.dispatch import Variant, written
+from sandbox.candidate.dispatch import Variant, dispatch_text
 from sandbox.candidate.prepare import Prepared
 from sandbox.dispatched import asking, compared, judged
 from sandbox.walk import PURPOSES, Purpose
@@ -28,7 +28,7 @@ def task(tmp_path: Path) -> Task:
 def file(*parts: str, when: str = "n <= 128") -> str:
     texts = dict(zip("abc", parts, strict=False))
     conditions = [when] * (len(parts) - 1) + [""]
-    text = written([Variant(name, condition) for name, condition in zip(texts, conditions, strict=True)], texts)
+    text = dispatch_text([Variant(name, condition) for name, condition in zip(texts, conditions, strict=True)], texts)
     assert text is not None
     return text
 

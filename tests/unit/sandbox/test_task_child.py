@@ -20,6 +20,7 @@ from sandbox.task_child import LIMITS, TaskChild
 from sandbox.task_child import limits as task_limits
 from tasks.linter import lint
 from tasks.loader import FOLDER, load_task, task_names
+from tasks.recorded import FILE, Draw, archive, key_of
 from tasks.task import Case
 from tests.support.compiler_cache import toolchain
 from tests.support.few import few
@@ -64,7 +65,7 @@ def test_a_task_in_the_cage_says_what_it_says_here(name: str, tmp_path: Path, ca
     """To the last bit, in the same types and orders of memory, with all its families and shortcuts."""
     shutil.copytree(FOLDER / name, tmp_path / name)
     local = load_task(name)
-    remote = load_task(tmp_path / name, None, lambda path, code: TaskChild(path, code, cage).functions())
+    remote = load_task(tmp_path / name, None, lambda path, code, answers: TaskChild(path, code, cage).functions())
     case = local.tests[0]
     inputs, remote_inputs = local.draw(case), remote.draw(case)
     for first, other in (
@@ -258,3 +259,32 @@ def test_a_process_that_was_ended_while_nobody_asked_is_started_again(child: Cal
     assert functions["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]
     time.sleep(1.5)  # longer than it may stand idle
     assert functions["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]
+
+
+RECORDED = """
+from pathlib import Path
+import numpy as np
+from tasks.recorded import FILE, answer
+def make_inputs(case, rng):
+    return {"x": np.arange(case.dims["n"], dtype=np.float32)}
+def reference(inputs, case):
+    return answer(Path(__file__).with_name(FILE), inputs, case, "reference", {"y": "f32"})
+def baseline(inputs, case):
+    return {"y": np.frombuffer(Path(__file__).with_name(FILE).read_bytes(), dtype=np.uint8)}
+"""
+
+
+def test_recorded_answers_are_the_bytes_that_were_verified(cage: Cage, tmp_path: Path) -> None:
+    """Whatever lies, or is linked, beside the code by the time they are asked for."""
+    x = np.arange(3, dtype=np.float32)
+    kept = archive([Draw(key_of({"x": x}, CASE), {"reference": {"y": x * 2}})], {})
+    (tmp_path / "secret.txt").write_text(SECRET)
+    (tmp_path / FILE).symlink_to(tmp_path / "secret.txt")
+    served = TaskChild(tmp_path / "reference.py", RECORDED, cage, SMALL, kept)
+    try:
+        functions = served.functions()
+        assert functions["reference"]({"x": x}, CASE)["y"].tolist() == [0.0, 2.0, 4.0]
+        with pytest.raises(TaskError):  # the file itself is out of its reach
+            functions["baseline"]({"x": x}, CASE)
+    finally:
+        served.close()

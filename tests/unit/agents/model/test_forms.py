@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from agents.model.forms import LAST, MOST_STEPS, Forms, Part, named_part, names_tools
+from agents.model.forms import LAST, MOST_STEPS, Forms, Part, named_part, names_tools, weaker_json
 
 ALL = frozenset(LAST)
 
@@ -60,3 +60,8 @@ def test_only_what_was_sent_and_has_a_simpler_form_can_be_the_part() -> None:
 @pytest.mark.parametrize(("text", "is_named"), [("Tools are off", True), ("function_call", True), ("no luck", False)])
 def test_tools_are_named_in_any_of_their_words(text: str, is_named: bool) -> None:
     assert names_tools(text) is is_named
+
+
+@pytest.mark.parametrize(("now", "weaker"), [(0, 2), (1, 2), (2, 3), (3, 3)])
+def test_a_server_that_ignores_a_schema_is_asked_for_json_in_a_weaker_way(now: int, weaker: int) -> None:
+    assert weaker_json(Forms(json_mode=now, effort=1)) == Forms(json_mode=weaker, effort=1)

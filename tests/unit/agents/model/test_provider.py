@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 
 from agents.author import Step
 from agents.model.endpoint import Price
+from agents.model.gateway import Gateway
 from agents.model.structured_output import Form
-from records.errors import ModelDeclined, ModelRefused, ModelUnreachable, TruncatedReply, Unanswered
+from records.allowance import Allowance
+from records.errors import LimitReached, ModelDeclined, ModelRefused, ModelUnreachable, TruncatedReply, Unanswered
+from records.run_meter import RunMeter
 from tests.support.endpoint import Answer, Fault, Page, ScriptedEndpoint
 from tests.support.gateway import ASK, GOOD, Waits, ask, gateway
 
@@ -81,6 +85,19 @@ def test_time_outs_end_after_a_few_tries(tmp_path: Path) -> None:
         with pytest.raises(ModelUnreachable, match="timed out") as caught:
             ask(gate)
     assert len(server.requests) == 6 and caught.value.lost == 6
+
+
+@pytest.mark.parametrize("answer", [Answer(GOOD, delay_s=8.0), Fault(429, headers={"retry-after": "9999"})])
+def test_a_call_and_a_wait_end_with_the_time_of_their_run(tmp_path: Path, answer: Answer | Fault) -> None:
+    waits = list[float]()
+    with ScriptedEndpoint(lambda body: answer) as server:
+        plain = gateway(tmp_path, server.url, timeout_s=60.0)
+        limits = Allowance(max_wall_seconds=1.0)
+        meter = RunMeter(plain.ledger, "run-1", limits, False, lambda: time.monotonic() + sum(waits))
+        gate = Gateway(plain.endpoint, plain.ledger, plain.artefacts, sleep=waits.append, meter=meter)
+        with meter.driving(), pytest.raises(LimitReached):
+            ask(gate)
+    assert len(server.requests) == 1 and sum(waits) < 10
 
 
 def test_what_was_lost_is_told_before_it_is_asked_again(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from records.errors import PlanError
-from sandbox.candidate.dispatch import Variant, holds, is_dispatch, read_dispatch, written
+from sandbox.candidate.dispatch import Variant, dispatch_text, holds, is_dispatch, read_dispatch
 from sandbox.candidate.parse import MAX_PLAN_BYTES, normalise, parse
 from sandbox.candidate.prepare import on_common_ground, prepare
 from tasks.held_out import held_out_cases
@@ -20,7 +20,7 @@ GOOD = f"{HEAD}//+++ part a\n{SEED}//+++ part b\n{TUNABLE}"
 
 def test_what_is_written_is_read_again() -> None:
     variants = [Variant("a", "cols <= 1024", {"ROWS": 2}), Variant("b", "rows * cols > 65536"), Variant("a")]
-    text = written(variants, {"a": TUNABLE, "b": SEED})
+    text = dispatch_text(variants, {"a": TUNABLE, "b": SEED})
     assert text is not None
     table = read_dispatch(text)
     assert [(v.part, v.when, dict(v.tunables)) for v in table.variants] == [
@@ -30,7 +30,7 @@ def test_what_is_written_is_read_again() -> None:
         "a": normalise(TUNABLE),
         "b": normalise(SEED),
     }
-    assert written(table.variants, {name: part.source for name, part in table.parts.items()}) == text
+    assert dispatch_text(table.variants, {name: part.source for name, part in table.parts.items()}) == text
 
 
 def test_a_part_is_the_candidate_that_its_text_alone_is() -> None:
@@ -68,8 +68,8 @@ def test_one_kernel_is_no_dispatch_whatever_stands_in_its_code() -> None:
 
 def test_a_part_that_would_end_another_is_not_written() -> None:
     variants = [Variant("a", "cols <= 9"), Variant("b")]
-    assert written(variants, {"a": f"{SEED}//+++ part c\n", "b": SEED}) is None
-    assert written(variants, {"a": GOOD, "b": SEED}) is None
+    assert dispatch_text(variants, {"a": f"{SEED}//+++ part c\n", "b": SEED}) is None
+    assert dispatch_text(variants, {"a": GOOD, "b": SEED}) is None
 
 
 def refused(text: str) -> tuple[str, int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.candidate.guessed_branches import GuessedBranch, guessed_branches, guesses_said
+from sandbox.candidate.guessed_branches import GuessedBranch, guessed_branches, guesses_text
 
 PLAN = """/*+++
 [[launch]]
@@ -51,7 +51,7 @@ def test_names_behind_which_device_code_stands_are_found_with_their_lines() -> N
         GuessedBranch("USE_FAST", (first, first + 16)),
         GuessedBranch("USE_OTHER", (first + 2,)),
     )
-    sentence = guesses_said(PLAN + FILE)
+    sentence = guesses_text(PLAN + FILE)
     assert f'"config.h" is not here: USE_FAST (line {first}, {first + 16}); USE_OTHER (line {first + 2}).' in sentence
 
 
@@ -62,5 +62,5 @@ def test_a_branch_that_the_file_itself_chooses_is_no_guess() -> None:
 
 def test_a_kernel_that_was_written_for_the_judge_is_not_asked() -> None:
     device = FILE[FILE.index("__global__") : FILE.index("int main")]
-    assert guesses_said(PLAN + device) == ""
-    assert guesses_said("int main() { return 0; }") == ""
+    assert guesses_text(PLAN + device) == ""
+    assert guesses_text("int main() { return 0; }") == ""

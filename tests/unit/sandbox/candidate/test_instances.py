@@ -8,7 +8,7 @@ from sandbox.candidate.instances import (
     bare,
     expressions,
     is_kernel_name,
-    launched,
+    launches_with,
     macros,
     names_of_the_judge,
     read_symbols,
@@ -57,9 +57,9 @@ def test_only_whole_names_belong_to_the_judge() -> None:
 
 
 def test_tunables_stand_in_a_name_as_their_values_but_behind_a_scope() -> None:
-    (instance,) = launched([N], {"BLOCK": 256})
+    (instance,) = launches_with([N], {"BLOCK": 256})
     assert instance.kernel == "ops::k<float, 256, Kind::BLOCK>"
-    assert launched([K], {"k": 3}) == (K,)
+    assert launches_with([K], {"k": 3}) == (K,)
     assert expressions([K, N, N]) == (N.kernel,)
 
 

@@ -39,7 +39,7 @@ def test_a_sample_knows_what_each_workgroup_wrote_of_each_output() -> None:
     for layout, first in (("row_major", (1, 2)), ("column_major", (2, 1))):
         drawn = Drawn.of(replace(task, outputs=(replace(spec, layout=layout),)), case, (4, 1, 1))
         drawn.add(3, {spec.name: piece(10, 11)})
-        assert drawn.written == {3: 2} and drawn.owners[spec.name].firsts == [first]
+        assert drawn.elements_written == {3: 2} and drawn.owners[spec.name].firsts == [first]
 
 
 def sample(written: dict[int, tuple[int, ...]], grid: Grid = (4, 1, 1)) -> Drawn:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from sandbox.lab.executor_request import PART, Buffer, MemoryLayout, lay_out, poison_of
-from sandbox.lab.executor_result import Asked, NoResult, check_files, is_slow, read_outputs, read_result
+from sandbox.lab.executor_result import AnswerBounds, NoResult, check_files, is_slow, read_outputs, read_result
 
-ASKED = Asked(totals=(10,), blocks=(10,), recorded=0, lanes=64, regions=2)
+ASKED = AnswerBounds(totals=(10,), blocks=(10,), recorded=0, lanes=64, regions=2)
 ROW = {
     **{"executed": 10, "failed": 0, "work": 20, "busy": 1, "works": [], "most": 4, "atomic": False, "barriers": 3},
     **{"reads_intermediate": False, "ns": 5, "cpu_ns": 5, "recorded": None},
@@ -28,7 +28,7 @@ FINDING = {
 }  # fmt: skip
 
 
-def read(folder: Path, answer: Any, request: Asked = ASKED) -> dict[str, Any]:
+def read(folder: Path, answer: Any, request: AnswerBounds = ASKED) -> dict[str, Any]:
     (folder / "result.json").write_text(answer if isinstance(answer, str) else json.dumps(answer), encoding="utf-8")
     return read_result(folder, request)
 

@@ -104,7 +104,7 @@ def test_a_kernel_that_leads_meets_every_family_on_every_shape(evaluator: LabEva
             evaluator._inputs_of(task),
         )
         assert built is not None
-        judge = Judge(evaluator._lab, built, Patience(), known=inputs.listed)
+        judge = Judge(evaluator._lab, built, Patience(), listed=inputs.listed)
         rows, findings = confirmed_families(judge, evaluator._plain(built), inputs, [0.1, 0.1, 0.1, 0.1])
         assert [finding.kind for finding in findings] == ["wrong_result"] and not rows[-1].correct
         *before, last = dict.fromkeys(row.name.partition(" [")[2] for row in rows)
@@ -120,7 +120,7 @@ def test_a_workgroup_that_writes_nothing_on_a_family_is_a_finding(evaluator: Lab
     built = evaluator.stages(prepared).program().built
     inputs = evaluator._inputs_of(softmax)
     assert built is not None
-    judge = Judge(evaluator._lab, built, Patience(), known=inputs.listed)
+    judge = Judge(evaluator._lab, built, Patience(), listed=inputs.listed)
     row, findings = FamilyCase(judge, softmax.benchmarks[0], "equal rows", inputs).run()
     assert not row.correct and findings[0].kind == "unwritten_output"
     row, findings = FamilyCase(judge, softmax.benchmarks[0], "outliers", inputs).run()
@@ -134,7 +134,7 @@ def test_a_plan_of_several_launches_meets_a_family_on_a_shorter_case(evaluator: 
     inputs = evaluator._inputs_of(large)
     assert built is not None
     row, findings = FamilyCase(
-        Judge(evaluator._lab, built, Patience(), known=inputs.listed), large.benchmarks[0], "zeros", inputs
+        Judge(evaluator._lab, built, Patience(), listed=inputs.listed), large.benchmarks[0], "zeros", inputs
     ).run()
     assert row.correct and not findings and row.name.endswith("[zeros]") and "rows=20000" not in row.name
 
@@ -154,7 +154,7 @@ def test_families_come_behind_what_is_plain(evaluator: LabEvaluator, softmax: Ta
         evaluator._inputs_of(softmax),
     )
     assert built is not None
-    met = list(cases_met(Judge(evaluator._lab, built, known=inputs.listed), inputs, 7))
+    met = list(cases_met(Judge(evaluator._lab, built, listed=inputs.listed), inputs, 7))
     roles = [met_case.case.role for met_case in met]
     assert roles[:2] == ["test", "test"] and roles[-2:] == ["benchmark", "benchmark"]
     assert isinstance(met[-1], FamilyCase) and not isinstance(met[-2], FamilyCase)
@@ -165,7 +165,7 @@ def test_the_tasks_own_families_meet_each_long_dim_and_orders_meet_long_lines(ev
     built = evaluator.stages(evaluator.prepare(kernel(), task)).program().built
     inputs = evaluator._inputs_of(task)
     assert built is not None and inputs.with_long_lines is not None and len(inputs.long) > 1
-    met = list(cases_met(Judge(evaluator._lab, built, known=inputs.listed), inputs, 7))
+    met = list(cases_met(Judge(evaluator._lab, built, listed=inputs.listed), inputs, 7))
     on = {(met_case.case.name, met_case.variant) for met_case in met if isinstance(met_case, ListedCase)}
     assert on >= {(case.name, name) for case in inputs.long for name in task.variant_names}
     assert on >= {(inputs.with_long_lines.name, name) for name in ("sorted", "gathered")}

@@ -19,7 +19,7 @@ __global__ void add(const float* x, const float* y, float* z, int n) {
         {"z": np.zeros_like(x)},
     )
     assert execution.findings == () and execution.executed == 1.0 and execution.ownership_valid
-    assert np.array_equal(execution.outputs["z"], x + y) and execution.written["z"].all()
+    assert np.array_equal(execution.outputs["z"], x + y) and execution.masks["z"].all()
     assert execution.accesses == 3000
 
 

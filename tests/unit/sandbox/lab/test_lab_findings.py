@@ -240,7 +240,7 @@ __global__ void k(const float* x, float* y) {
         {"y": np.zeros(256, np.float32)},
     )
     assert [f.kind for f in execution.findings] == ["out_of_bounds"] and execution.findings[0].buffer == "x"
-    assert execution.written["y"][:192].all() and not execution.written["y"][192:].any()
+    assert execution.masks["y"][:192].all() and not execution.masks["y"][192:].any()
 
 
 def test_an_honest_kernel_that_looks_like_the_faulty_ones_has_no_finding() -> None:
@@ -258,7 +258,7 @@ __global__ void k(const float* x, float* y) {
     if (threadIdx.x < 40) { y[threadIdx.x] = global_scratch[threadIdx.x] + tile[31].b; return; }
     y[threadIdx.x] = __popcll(__ballot(1));
 }""")
-    assert execution.findings == () and (execution.outputs["y"][40:] == 24).all() and execution.written["y"].all()
+    assert execution.findings == () and (execution.outputs["y"][40:] == 24).all() and execution.masks["y"].all()
 
 
 @pytest.mark.parametrize("call", ['open("/etc/passwd", 0)', "write(2, x, 4)", 'system("ls")'])

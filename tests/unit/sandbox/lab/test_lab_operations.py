@@ -131,7 +131,7 @@ __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, in
     assert np.array_equal(execution.outputs["z"][: offsets.size], np.where(inside, x[: offsets.size], 0))
     stored = np.zeros(256, bool)
     stored[: offsets.size] = inside
-    assert np.array_equal(execution.written["y"], stored) and (execution.outputs["y"][stored] == 9).all()
+    assert np.array_equal(execution.masks["y"], stored) and (execution.outputs["y"][stored] == 9).all()
 
 
 def test_a_negative_buffer_offset_is_beyond_the_end() -> None:

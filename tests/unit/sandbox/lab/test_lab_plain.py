@@ -67,7 +67,7 @@ def test_without_checks_the_same_is_computed() -> None:
     assert np.array_equal(plain.outputs["y"], checked.outputs["y"])
     assert np.array_equal(plain.outputs["y"], 2 * floats(64))
     assert checked.accesses == plain.accesses == 128
-    assert checked.written["y"].all() and plain.written["y"].all()  # without masks: it no longer holds its poison
+    assert checked.masks["y"].all() and plain.masks["y"].all()  # without masks: it no longer holds its poison
     assert len(plain.launch_seconds) == 1
 
 

@@ -126,7 +126,7 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
     for i, (_, _, order_c) in enumerate(ORDERS):
         actual = execution.outputs[f"d{i}"][:, :m]
         assert np.array_equal(actual if order_c == "row" else actual.T, expected), ORDERS[i]
-        assert not execution.written[f"d{i}"][:, m:].any()
+        assert not execution.masks[f"d{i}"][:, m:].any()
 
 
 def test_they_become_matrix_instructions_of_gfx942_without_scratch() -> None:

@@ -22,7 +22,7 @@ __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
         blocks=4,
     )
     assert execution.sampled_blocks == (4,) and execution.executed == 0.04
-    mask = execution.written["y"].reshape(100, 64)
+    mask = execution.masks["y"].reshape(100, 64)
     assert np.flatnonzero(mask.any(axis=1)).tolist() == [0, 33, 66, 99]
     assert mask[33].all() and (execution.outputs["y"].reshape(100, 64)[33] == 33).all()
 
@@ -36,7 +36,7 @@ def test_the_workgroups_of_a_list_are_executed_and_no_others() -> None:
         NUMBERED, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, workgroups=(chosen,)
     )
     assert execution.findings == () and execution.sampled_blocks == (4,) and execution.executed == 0.04
-    mask = execution.written["y"].reshape(100, 64)
+    mask = execution.masks["y"].reshape(100, 64)
     assert np.flatnonzero(mask.any(axis=1)).tolist() == sorted(chosen)
     assert all((execution.outputs["y"].reshape(100, 64)[n] == n).all() for n in chosen)
 
@@ -51,7 +51,7 @@ def test_a_list_belongs_to_its_launch_and_counts_rows_of_the_grid_first() -> Non
         workgroups=(None, (8, 20)),
     )
     assert execution.findings == () and execution.sampled_blocks == (5, 2)
-    assert execution.written["y"].all() and np.flatnonzero(execution.written["z"]).tolist() == [8, 20]
+    assert execution.masks["y"].all() and np.flatnonzero(execution.masks["z"]).tolist() == [8, 20]
 
 
 def test_many_workgroups_have_large_outputs_of_their_own() -> None:
@@ -67,7 +67,7 @@ def test_many_workgroups_have_large_outputs_of_their_own() -> None:
             pieces=True,
         )
     )
-    assert execution.findings == () and all(execution.pieces[name].places.size == 64 for name in names)
+    assert execution.findings == () and all(execution.pieces[name].positions.size == 64 for name in names)
 
 
 @pytest.mark.parametrize("lists", [((),), ((1, 1),), ((100,),), ((-1,),), (None, None)])

@@ -111,7 +111,7 @@ def test_executions_are_as_those_that_start_an_interpreter_each() -> None:
             execution = execute(source, [launch("twice", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.float32)})
             assert not execution.findings
             assert np.array_equal(execution.outputs["y"], 2 * x)
-            assert execution.written["y"].all()
+            assert execution.masks["y"].all()
 
 
 def test_a_workgroup_that_does_not_end_is_told_and_the_next_request_is_answered() -> None:

@@ -73,8 +73,8 @@ def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluato
             evaluator._inputs_of(softmax),
         )
         assert built is not None
-        evaluator._lab.outcomes.note(built.program, outcome * len(built.program.told))
-        judge = Judge(evaluator._lab, built, known=inputs.listed, **changed)
+        evaluator._lab.outcomes.note(built.program, outcome * len(built.program.reported))
+        judge = Judge(evaluator._lab, built, listed=inputs.listed, **changed)
         return len(list(searched_cases(judge, inputs, spent_s(evaluator._lab))))
 
     assert tries("") == tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == 0
@@ -130,7 +130,7 @@ def test_long_lines_meet_all_families_where_a_comparison_had_one_outcome(evaluat
             evaluator._inputs_of(task),
         )
         assert built is not None and inputs.with_long_lines is not None
-        judge = Judge(evaluator._lab, built, known=inputs.listed)
+        judge = Judge(evaluator._lab, built, listed=inputs.listed)
         judge.run(task.tests[0])
         return on_long_lines(judge, inputs, spent_s(evaluator._lab) + 60.0)
 

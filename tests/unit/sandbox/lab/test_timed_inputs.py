@@ -47,7 +47,7 @@ def arrays_of(inputs: TimedInputs) -> dict[str, Array]:
 def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task = load_task(name)
     inputs = timed(task, dims, tmp_path)
-    assert any(m.drawn < m.places.size for m in inputs.mapped)
+    assert any(m.drawn < m.drawn_at.size for m in inputs.mapped)
     want = task.reference(arrays_of(inputs), inputs.case)
     for spec in task.outputs:
         covered = np.zeros(task.shape_of(spec, inputs.case), bool)

@@ -37,5 +37,5 @@ def test_the_words_inside_are_moved(count: int) -> None:
     execution = lab.execute(ExecutionRequest(program, plan, buffers, deadline_s=20))
     assert execution.findings == ()
     moved = min(count, 256)
-    assert execution.written["y"].tolist() == [True] * moved + [False] * (300 - moved)
+    assert execution.masks["y"].tolist() == [True] * moved + [False] * (300 - moved)
     assert (execution.outputs["y"][:moved] == x[:moved] + 1).all()

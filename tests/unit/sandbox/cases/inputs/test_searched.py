@@ -142,11 +142,11 @@ def test_changed_keep_what_a_task_promises(name: str, first: str) -> None:
     task = load_task(name)
     case = task.tests[0]
     drawn = task.draw(case)
-    unchanged = task.kept(drawn, drawn, case)
+    unchanged = task.restored(drawn, drawn, case)
     assert all(np.array_equal(unchanged[n], x) for n, x in drawn.items())  # what is drawn stays
     values = np.array(drawn[first])
     values[::2] = values[::2, :1]
-    changed = task.kept({**drawn, first: values}, drawn, case)
+    changed = task.restored({**drawn, first: values}, drawn, case)
     if name == "moe_ffn":
         ordered = -np.sort(-changed["logits"].astype(np.float64), axis=1)
         assert (ordered[:, 0] - ordered[:, 1] > 0.049).all() and (ordered[:, 1] - ordered[:, 2] > 0.049).all()
@@ -155,7 +155,7 @@ def test_changed_keep_what_a_task_promises(name: str, first: str) -> None:
         apart = np.sort(np.square(x[:, None] - words).sum(axis=-1), axis=1)
         assert (apart[:, 1] - apart[:, 0] > 0.2).all()
     far = {**drawn, first: np.full_like(drawn[first], 3e38)}
-    assert np.array_equal(task.kept(far, drawn, case)[first], drawn[first])
+    assert np.array_equal(task.restored(far, drawn, case)[first], drawn[first])
 
 
 def test_packed_bytes_may_be_changed_and_no_family_reads_them_as_numbers() -> None:
@@ -200,8 +200,8 @@ def test_changed_hold_no_negative_zero_and_drawn_ones_stay() -> None:
     case = task.tests[1]
     drawn = task.draw(case)
     vanished = {"x": (to_float64(drawn["x"]) * 1e-60).astype(np.float32)}
-    assert np.signbit(vanished["x"]).any() and not np.signbit(task.kept(vanished, drawn, case)["x"]).any()
-    assert task.kept(vanished, vanished, case)["x"] is vanished["x"]
+    assert np.signbit(vanished["x"]).any() and not np.signbit(task.restored(vanished, drawn, case)["x"]).any()
+    assert task.restored(vanished, vanished, case)["x"] is vanished["x"]
 
 
 @pytest.mark.parametrize("sign", [0.0, 1.0, -1.0])
