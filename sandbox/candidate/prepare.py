@@ -80,15 +80,20 @@ class Prepared:
         """Every combination of tunables that the constraints allow on every case, the default first."""
         return choices(self.candidate, self.task)
 
-    def plan(self, case: Case) -> ResolvedPlan:
-        """Resolve the launch plan for any case of the task's dims; PlanError where it has no value."""
+    def plan(self, case: Case, *, is_kept: bool = True) -> ResolvedPlan:
+        """Resolve the launch plan for any case of the task's dims; PlanError where it has no value.
+
+        A plan that nobody asks for again need not be kept: a sweep has thousands of shapes.
+        """
         if self.arms:
-            return self.arm(case).prepared.plan(case)
+            return self.arm(case).prepared.plan(case, is_kept=is_kept)
         case_key = (*sorted(case.dims.items()), *sorted(case.scalars.items()), *case.absent)
         key = (case.name, *case_key, *sorted(self.tunables.items()))
-        if key not in self._resolved:
-            self._resolved[key] = resolve(self.candidate, self.task, case, self.tunables)
-        return self._resolved[key]
+        if (plan := self._resolved.get(key)) is None:
+            plan = resolve(self.candidate, self.task, case, self.tunables)
+            if is_kept:
+                self._resolved[key] = plan
+        return plan
 
     def arm(self, case: Case) -> Arm:
         """Find the arm of a dispatch that serves a case: the first one whose condition holds."""

@@ -18,7 +18,7 @@ from records.evaluation import Finding
 from sandbox.candidate.kernel import KernelMetadata
 from sandbox.candidate.limits import check_limits
 from sandbox.candidate.prepare import Prepared
-from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.cases.inputs.families import InputFamilies
 from sandbox.cases.sweep import SweptCase
 from sandbox.gpu.child_channel import encode
@@ -99,9 +99,8 @@ def make_batch(
 
 def plan_or_refusal(candidate: BatchCandidate, case: Case) -> ResolvedPlan | tuple[Finding, ...]:
     """Resolve a case's plan, which nobody asks for again; else say why there is none that the target can launch."""
-    prepared = candidate.prepared
     try:
-        plan = resolve(prepared.candidate, prepared.task, case, prepared.tunables)
+        plan = candidate.prepared.plan(case, is_kept=False)
     except PlanError as error:
         return (Finding("over_limit", str(error), line=error.line, case=case.name),)
     findings = check_limits(plan, candidate.target, candidate.kernels)

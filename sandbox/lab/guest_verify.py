@@ -32,7 +32,7 @@ class FixedPlan(Prepared):
 
     fixed: ResolvedPlan | None = None
 
-    def plan(self, case: Case) -> ResolvedPlan:
+    def plan(self, case: Case, *, is_kept: bool = True) -> ResolvedPlan:
         """Return the plan of the case."""
         assert self.fixed is not None
         return self.fixed
