@@ -39,7 +39,7 @@ def seeds_of(plan: HostPlan, match: Matched, manifest: str, other_sizes: Mapping
     dims = {n: v for n, v in plan.dims.items() if n in statement.tests[0].dims}
     full_plan = replace(plan, dims=dims, other_sizes=other_sizes, workspaces=(*plan.workspaces, *more))
     once = _once(steps)
-    for chosen in [once, steps] if len(once) < len(steps) else [steps]:
+    for chosen in [once, steps] if once != steps else [steps]:
         yield f"/*+++\n{plan_text(full_plan, names, chosen)}\n+++*/\n{text}"
 
 

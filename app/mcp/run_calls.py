@@ -129,7 +129,7 @@ class RunCalls:
             if evaluation is None:
                 raise UsageError(f"the attempt {about} was not judged: {attempt.status}")
             source, task = artefacts.text(attempt.source), open_task(self._settings, run.task, run.target)
-            text = f"{attempt.status}; " + "; ".join(attempt.report)
+            text = "; ".join((attempt.status, *attempt.report))
             return {"about": about, "text": text, "verdict": verdict_of(evaluation, task, source)}
 
     def export(self, run_id: str, path: str, replace: bool) -> dict[str, Any]:
