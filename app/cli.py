@@ -186,7 +186,7 @@ def _usage(error: typer.TyperException) -> int:
         sys.stdout.write(f"{context.get_help()}\n" if context is not None else "")
         return 2
     path = context.command_path if context is not None else NAME
-    note(f"{NAME}: {error.format_message().rstrip('.')}; try `{path} --help`")
+    note(f"{NAME}: {error.format_message().replace('Value error, ', '').rstrip('.')}; try `{path} --help`")
     return error.exit_code
 
 

@@ -45,14 +45,18 @@ def parameters_of(path: str, text: str, function: str) -> tuple[str, list[str]]:
 
 
 def matched(plan: HostPlan, names: Sequence[str]) -> Matched:
-    """Match the parameters by their names; those that are left over by their order where there are as many of both."""
+    """Match the parameters by their names; those that are left over by their order where there are as many of both.
+
+    What a launcher is given may be written alone: where there are too many, what the kernels write is not counted.
+    """
     by_name = {name: _of_that_name(plan, name) for name in names}
     matched_buffers = {b for b in by_name.values() if isinstance(b, DeviceBuffer)}
     open_names = [n for n in names if by_name[n] is None and _number(plan, n) is None]
     left = [b for b in plan.inputs if b not in matched_buffers]
-    if left and len(open_names) == len(left):
-        by_name |= dict(zip(open_names, left, strict=True))
-        open_names = []
+    for buffers in (left, [b for b in left if b not in plan.outputs]):
+        if buffers and len(open_names) == len(buffers):
+            by_name |= dict(zip(open_names, buffers, strict=True))
+            open_names = []
     parameters, inputs = list[tuple[str, Any]](), list[DeviceBuffer]()
     for name in names:
         buffer = by_name[name]
