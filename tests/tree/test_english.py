@@ -1,4 +1,4 @@
-"""The English of docstrings, messages and documents: a noun or a verb first, and plain words."""
+"""The English of docstrings, messages and documents: plain words. Ruff checks the first word of a function's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ DOCUMENTS = sorted(
     path.relative_to(ROOT)
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("agents/**/*.md.j2"))  # no look into .venv
 )
-QUESTION = re.compile(r"(What|How|Whether|Where|When|Which|Who|Why)\b")
 PLAIN = {  # a private word, and the plain one
     r"\bmend(s|ed|ing)?\b": "fix",
     r"\banew\b": "again",
@@ -34,29 +33,16 @@ def texts(module: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def docstrings(module: ast.Module) -> Iterator[tuple[int, str]]:
-    """Each docstring of a module with the line of its definition."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
-
-
-def questions(module: ast.Module) -> list[int]:
-    """Lines of the definitions whose docstring begins with a question word."""
-    return [line for line, text in docstrings(module) if QUESTION.match(text)]
-
-
 def private_words(text: str) -> list[str]:
     """Words of a text that have a plainer one."""
     return [f"{match.group()}: {plain}" for word, plain in PLAIN.items() for match in re.finditer(word, text)]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_docstring_begins_with_a_noun_or_a_verb_and_words_are_plain(package: str) -> None:
+def test_words_of_the_code_are_plain(package: str) -> None:
     paths, offences = sorted((ROOT / package).rglob("*.py")), list[str]()
     for path in paths:
         module = ast.parse(path.read_text(encoding="utf-8"))
-        offences += [f"{path}:{line}: a question" for line in questions(module)]
         offences += [f"{path}:{line}: {found}" for line, text in texts(module) for found in private_words(text)]
     assert paths and offences == []
 
@@ -68,7 +54,5 @@ def test_documents_have_plain_words() -> None:
 
 
 def test_the_rules_find_what_they_forbid() -> None:
-    assert questions(ast.parse('"""What it is."""\ndef f() -> None:\n    """Whether so."""\n')) == [1, 2]
-    assert questions(ast.parse('def f() -> None:\n    """Whatever holds."""\n')) == []
     assert len(private_words("a MI300X tells us anew: it was mended and held against it")) == 5
     assert private_words("an MI300X; a 2D grid holds; they amended it") == []
