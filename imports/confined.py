@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imports.names import NAIVE, WAVES
+from imports.names import GENERATED
 from records import scratch_folder
 from records.errors import MachineError, UsageError
 from records.outside_text import decoded
@@ -50,8 +50,8 @@ ENDS = {
     "output": "it prints more than an import may",
 }
 NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # what Python, PyTorch and libraries say
-WRITTEN = ("task.toml", "reference.py", NAIVE, WAVES, FILE, "README.md")
-OFTEN = (NAIVE, WAVES, FILE, "README.md")  # that not every import leaves
+WRITTEN = ("task.toml", "reference.py", *GENERATED, FILE, "README.md")
+OFTEN = (*GENERATED, FILE, "README.md")  # that not every import leaves
 MOST_BYTES = 4 << 20
 
 

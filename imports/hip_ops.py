@@ -121,10 +121,10 @@ class HipWriter(HipViews, HipScatters, HipReductions):
                 sizes[node.name] = 1
         return stored
 
-    def body(self, node: Operation) -> str:
-        """Statements that return the element at i0, i1, ...; ImportRefused where there are none yet."""
+    def body(self, node: Operation, indices: list[str] | None = None) -> str:
+        """Statements that return the element at i0, i1, ..., or others; ImportRefused where there are none yet."""
         name = plain(node.op)
-        indices = [f"i{k}" for k in range(len(node.shape))]
+        indices = [f"i{k}" for k in range(len(node.shape))] if indices is None else indices
         special: Callable[[Operation, list[str]], str] | None = getattr(self, f"_{name.strip('_')}", None)
         if special is not None:
             return special(node, indices)
@@ -211,12 +211,12 @@ class HipWriter(HipViews, HipScatters, HipReductions):
 
     def _iota(self, node: Operation, indices: list[str]) -> str:
         start, step = (number(node.kwargs.get(n, d), "i64") for n, d in (("start", 0), ("step", 1)))
-        return f"return {start} + {step} * i0;"
+        return f"return {start} + {step} * {indices[0]};"
 
     def _arange(self, node: Operation, indices: list[str]) -> str:
         args = [number(v, "i64") for v in node.args]
         start, step = (args[0] if len(args) > 1 else "0"), (args[2] if len(args) > 2 else "1")
-        return f"return {start} + {step} * i0;"
+        return f"return {start} + {step} * {indices[0]};"
 
     def _to_copy(self, node: Operation, indices: list[str]) -> str:
         return f"return ({C_TYPES[node.dtype]}){self.operand(node.args[0], node, indices)};"

@@ -15,15 +15,11 @@ from imports.node_arguments import (
 )
 from imports.refusal import ImportRefused
 
-SHAREABLE = ("sum", "mean", "prod", "any", "all", "amax", "amin", "max", "min", "var", "linalg_vector_norm")
-WAVE = 64  # lanes that share the elements of one result, where they are neighbours
 SCANS = {"cumsum": ("0", "+="), "cumprod": ("1", "*=")}  # the first value and the step; one thread takes a row
 
 
 class HipReductions(HipValues):
-    """Bodies of functions that go over many elements of an operand; those of `shared` nodes are run by a whole wave."""
-
-    shared: frozenset[str] = frozenset()
+    """Bodies of functions that go over many elements of an operand."""
 
     def _reduced(
         self,
@@ -33,38 +29,23 @@ class HipReductions(HipValues):
         step: str,
         end: str,
         wide: str = "double",
-        join: str = "",
         name: str = "sum",
     ) -> str:
-        """Write a loop over the reduced axes; `join` is the step that takes another lane's result, if it is another."""
+        """Write a loop over the reduced axes."""
         x = node.args[0].name
         shape = self._graph.shape_of(x)
-        axes, is_shared = reduced_axes(node, len(shape)), node.name in self.shared
+        axes = reduced_axes(node, len(shape))
         operand_indices, loops, left = [], [], iter(indices)
         for axis, size in enumerate(shape):
             if axis in axes:
                 operand_indices.append(f"r{axis}")
-                by_lane = is_shared and axis == len(shape) - 1
-                first, further = (f"threadIdx.x % {WAVE}", f" += {WAVE}") if by_lane else ("0", "")
-                counted = f"r{axis}{further}" if by_lane else f"++r{axis}"
-                loops.append(f"for (long long r{axis} = {first}; r{axis} < {c_expression(size)}; {counted})")
+                loops.append(f"for (Index r{axis} = 0; r{axis} < {c_expression(size)}; ++r{axis})")
                 if keeps(node):
                     next(left)
             else:
                 operand_indices.append(next(left))
         lines = [f"{wide} {name} = {start};", *loops, f"    {step.replace('X', self.value(x, operand_indices))}"]
-        if is_shared:
-            other = f"{'(int)' if wide == 'bool' else ''}{name}"
-            lines.append(f"for (int lanes_ = {WAVE // 2}; lanes_; lanes_ /= 2)")
-            lines.append(f"    {(join or step).replace('X', f'__shfl_xor({other}, lanes_)')}")
         return "\n    ".join([*lines, *([f"return {end};"] if end else [])])
-
-    def can_share(self, node: Operation) -> bool:
-        """Tell whether a wave can take the elements of one result: they are neighbours, and come in any order."""
-        if plain(node.op) not in SHAREABLE or not node.dtype:
-            return False
-        rank = len(self._graph.shape_of(node.args[0].name))
-        return rank - 1 in reduced_axes(_normed(node) if plain(node.op) == "linalg_vector_norm" else node, rank)
 
     def _count(self, node: Operation) -> str:
         shape = self._graph.shape_of(node.args[0].name)
@@ -107,14 +88,14 @@ class HipReductions(HipValues):
         power = node.args[1] if len(node.args) > 1 else 2
         step = "{ const double x = X; sum += x * x; }" if power == 2 else "sum += fabs((double)X);"
         end = "sqrt(sum)" if power == 2 else "sum"
-        return self._reduced(_normed(node), indices, "0", step, end, join="sum += X;")
+        return self._reduced(_normed(node), indices, "0", step, end)
 
     def _var(self, node: Operation, indices: list[str]) -> str:
         mean = self._reduced(node, indices, "0", "total += X;", "", name="total")
         count = f"(double)({self._count(node)})"
         step = f"{{ const double x = X - total / {count}; sum += x * x; }}"
         end = f"sum / ({count} - {number(correction_of(node), 'i64')})"
-        squares = self._reduced(node, indices, "0", step, end, join="sum += X;")
+        squares = self._reduced(node, indices, "0", step, end)
         return f"{mean}\n    {squares}"
 
     def _argmax(self, node: Operation, indices: list[str]) -> str:
@@ -137,8 +118,8 @@ class HipReductions(HipValues):
         return "\n    ".join(
             [
                 f"{kind} best = {self.value(x, first_indices)};",
-                "long long place = 0;",
-                f"for (long long r = 1; r < {c_expression(shape[axis])}; ++r) {{",
+                "Index place = 0;",
+                f"for (Index r = 1; r < {c_expression(shape[axis])}; ++r) {{",
                 f"    const {kind} x = {self.value(x, element_indices)};",
                 f"    if (x {relation} best) {{ best = x; place = r; }}",
                 "}",
@@ -175,14 +156,14 @@ class HipReductions(HipValues):
         size, kind = c_expression(self._graph.shape_of(x.name)[axis]), C_TYPES[self._graph.dtype_of(x.name)]
         return "\n    ".join(
             [
-                f"for (long long r = 0; r < {size}; ++r) {{",
+                f"for (Index r = 0; r < {size}; ++r) {{",
                 f"    const {kind} x = {self.value(x.name, element_indices)};",
-                "    long long before = 0;",
-                f"    for (long long k = 0; k < {size}; ++k) {{",
+                "    Index before = 0;",
+                f"    for (Index k = 0; k < {size}; ++k) {{",
                 f"        const {kind} y = {self.value(x.name, rival_indices)};",
                 f"        before += y {'>' if descending else '<'} x || (y == x && k < r);",
                 "    }",
-                f"    if (before == i{axis}) return {'r' if is_place else 'x'};",
+                f"    if (before == {indices[axis]}) return {'r' if is_place else 'x'};",
                 "}",
                 "return 0;",
             ]
@@ -207,7 +188,7 @@ class HipReductions(HipValues):
         for k in range(len(kernel)):
             axis = rank - len(kernel) + k
             lines.append(f"for (int r{k} = 0; r{k} < {kernel[k]}; ++r{k}) {{")
-            lines.append(f"    const long long p{k} = i{axis} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
+            lines.append(f"    const Index p{k} = i{axis} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
             tests.append(f"p{k} >= 0 && p{k} < {c_expression(shape[axis])}")
             operand_indices[axis] = f"p{k}"
         lines.append(f"    if ({' && '.join(tests)}) {step.replace('X', self.value(x.name, operand_indices))}")
@@ -223,7 +204,7 @@ class HipReductions(HipValues):
         indices[axis] = "r"
         return axis, [
             f"{'double' if node.dtype[0] in 'fb' else 'long long'} sum = {start};",
-            f"for (long long r = 0; r < {c_expression(node.shape[axis])}; ++r) {{",
+            f"for (Index r = 0; r < {c_expression(node.shape[axis])}; ++r) {{",
             f"    sum {step} {self.value(node.args[0].name, indices)};",
             f"    {buffer}[{place_in(node.shape, indices)}] = sum;",
             "}",
@@ -236,7 +217,7 @@ class HipReductions(HipValues):
             self.value(left, [*indices[:-1], "r"]),
             self.value(right, [*indices[:-2], "r", indices[-1]]),
         )
-        loop = f"for (long long r = 0; r < {inner}; ++r) sum += (double){left_element} * {right_element};"
+        loop = f"for (Index r = 0; r < {inner}; ++r) sum += (double){left_element} * {right_element};"
         return f"double sum = 0;\n    {loop}\n    return sum;"
 
     _bmm = _mm
@@ -255,16 +236,16 @@ class HipReductions(HipValues):
             if is_transposed
             else f"({c_expression(node.shape[1])} / {groups})"
         )
-        lines.append(f"for (long long c = 0; c < {each_in}; ++c)")
+        lines.append(f"for (Index c = 0; c < {each_in}; ++c)")
         for k in range(rank):
-            lines.append(f"for (long long r{k} = 0; r{k} < {c_expression(kernel[k])}; ++r{k}) {{")
+            lines.append(f"for (Index r{k} = 0; r{k} < {c_expression(kernel[k])}; ++r{k}) {{")
             if is_transposed:
-                lines.append(f"    const long long q{k} = i{k + 2} + {pad[k]} - r{k} * {dilation[k]};")
+                lines.append(f"    const Index q{k} = i{k + 2} + {pad[k]} - r{k} * {dilation[k]};")
                 lines.append(f"    if (q{k} < 0 || q{k} % {stride[k]}) continue;")
-                lines.append(f"    const long long p{k} = q{k} / {stride[k]};")
+                lines.append(f"    const Index p{k} = q{k} / {stride[k]};")
                 lines.append(f"    if (p{k} >= {c_expression(sizes[k + 2])}) continue;")
             else:
-                lines.append(f"    const long long p{k} = i{k + 2} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
+                lines.append(f"    const Index p{k} = i{k + 2} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
                 lines.append(f"    if (p{k} < 0 || p{k} >= {c_expression(sizes[k + 2])}) continue;")
         channel = f"i1 / {each_out} * {each_in} + c"
         positions, taps = [f"p{k}" for k in range(rank)], [f"r{k}" for k in range(rank)]

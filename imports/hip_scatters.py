@@ -31,7 +31,7 @@ class HipScatters(HipValues):
         index = Operation("", "", (), {}, middle, "")
         lines = []
         for k in axes:
-            lines.append(f"long long p{k} = {self.operand(positions[k], index, loops)};")
+            lines.append(f"Index p{k} = {self.operand(positions[k], index, loops)};")
             lines.append(f"if (p{k} < 0) p{k} += {c_expression(self._graph.shape_of(x.name)[k])};")
         written_node = Operation("", "", (), {}, (*node.shape[:first], *middle, *node.shape[last:]), node.dtype)
         value = self.operand(values, written_node, [*indices[:first], *loops, *indices[last:]])
@@ -74,7 +74,7 @@ class HipScatters(HipValues):
         adds: bool,
     ) -> str:
         wide = "double" if adds and node.dtype[0] in "fb" and node.dtype != "bool" else C_TYPES[node.dtype]
-        heads = [f"for (long long {name} = 0; {name} < {c_expression(size)}; ++{name})" for name, size in loops]
+        heads = [f"for (Index {name} = 0; {name} < {c_expression(size)}; ++{name})" for name, size in loops]
         inner = [*lines, f"if ({is_here}) found {'+=' if adds else '='} {value};"]
         return "\n    ".join(
             [f"{wide} found = {self.value(node.args[0].name, indices)};", *heads, "{", *inner, "}", "return found;"]
@@ -89,7 +89,7 @@ class HipScatters(HipValues):
         source_indices = [*indices[:axis], "n", *indices[axis + 1 :]]
         return "\n    ".join(
             [
-                f"const long long d = {indices[axis]} - {first}, n = d / {step};",
+                f"const Index d = {indices[axis]} - {first}, n = d / {step};",
                 f"return d >= 0 && d % {step} == 0 && n < {c_expression(size)} ? "
                 f"{self.value(source.name, source_indices)} : {self.value(x.name, indices)};",
             ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from imports.graph import COMPLEX, Graph, Size, users
 from imports.hip_ops import HipWriter
-from imports.hip_reductions import SCANS, WAVE
+from imports.hip_reductions import SCANS
 from imports.hip_values import C_TYPES, SCALARS, c_expression, place_in
 from imports.node_arguments import plain
 from imports.refusal import ImportRefused
@@ -33,12 +33,11 @@ THREADS = 256
 
 @dataclass(frozen=True)
 class _NaiveKernel:
-    """A kernel: its axes of which each thread, or each wave, has one place, and the statements of a thread."""
+    """A kernel: its axes of which each thread has one place, and the statements of a thread."""
 
     name: str
     over: dict[int, Size]
     rows: list[str]
-    lanes: int = 1
 
 
 def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
@@ -46,13 +45,6 @@ def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) ->
     if any(node.dtype == COMPLEX for node in graph.nodes):
         raise ImportRefused("complex numbers have no naive kernel yet")
     return _text(graph, HipWriter(graph), dims, scalars)
-
-
-def waves_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
-    """Write the file in which a wave takes each sum over neighbours, loaded by its lanes together; "" if none does."""
-    writer = HipWriter(graph)
-    writer.shared = frozenset(n.name for n in graph.nodes if n.name in writer.stored and writer.can_share(n))
-    return _text(graph, writer, dims, scalars) if writer.shared else ""
 
 
 def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequence[str]) -> str:
@@ -75,7 +67,7 @@ def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequenc
         head += [
             "[[launch]]",
             f'kernel = "compute_{kernel.name}"',
-            f'grid = ["ceil_div({_product([*kernel.over.values()])}, {THREADS // kernel.lanes})"]',
+            f'grid = ["ceil_div({_product([*kernel.over.values()])}, {THREADS})"]',
             f'block = ["{THREADS}"]',
             f"args = {_toml([*names, *(f'{d}:i64' for d in dims), *scalars])}",
         ]
@@ -83,7 +75,7 @@ def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequenc
     headers = ["#include <hip/hip_runtime.h>"]
     headers += ["#include <hip/hip_fp8.h>"] if kinds & set(EIGHT_BITS.values()) else []
     headers += ["#include <hip/hip_bf16.h>"] if CONVERTED["bf16"] in kinds else []
-    lines = [*head, "+++*/", *headers, "", "struct Arguments {"]
+    lines = [*head, "+++*/", *headers, "", "using Index = long long;", "", "struct Arguments {"]
     lines += [f"    {const}{kind}* {name};" for name, kind, const in buffers]
     lines += [f"    long long {name};" for name in dims]
     lines += [f"    float {name};" for name in scalars]
@@ -112,8 +104,7 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
                 over = {k: size for k, size in enumerate(node.shape) if k != axis}
                 kernels.append(_NaiveKernel(name, over, rows))
             else:
-                lanes = WAVE if node.name in writer.shared else 1
-                kernels.append(_element(name, buffer, node.shape, f"g_{node.name}", node.dtype, lanes))
+                kernels.append(_element(name, buffer, node.shape, f"g_{node.name}", node.dtype))
     inputs = {t.name for t in graph.inputs}
     for spec, value in graph.outputs:
         if value not in writer.stored:
@@ -122,15 +113,12 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
     return kernels
 
 
-def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: str, lanes: int = 1) -> _NaiveKernel:
-    """One value a thread, or a wave, of which every lane gets it and the first stores it."""
+def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: str) -> _NaiveKernel:
+    """One value a thread."""
     arguments = ", ".join(["q_", *(f"i{k}" for k in range(len(shape)))])
     value = f"{call}({arguments})"
     value = f"{CONVERTED[dtype]}({value})" if dtype in CONVERTED else value  # a conversion that has to be asked for
-    rows = [f"{buffer}[at_] = {value};"]
-    if lanes > 1:
-        rows = [f"const auto made_ = {value};", f"if (threadIdx.x % {lanes} == 0) {buffer}[at_] = made_;"]
-    return _NaiveKernel(name, dict(enumerate(shape)), rows, lanes)
+    return _NaiveKernel(name, dict(enumerate(shape)), [f"{buffer}[at_] = {value};"])
 
 
 def _functions(graph: Graph, writer: HipWriter) -> list[str]:
@@ -163,7 +151,7 @@ def _load(name: str, buffer: str, shape: Sequence[Size], kind: str) -> str:
 
 
 def _places(shape: Sequence[Size]) -> str:
-    return ", ".join(["const Arguments& q_", *(f"long long i{k}" for k in range(len(shape)))])
+    return ", ".join(["const Arguments& q_", *(f"Index i{k}" for k in range(len(shape)))])
 
 
 def _kernel(kernel: _NaiveKernel, parameters: str, arguments: str) -> list[str]:
@@ -171,7 +159,7 @@ def _kernel(kernel: _NaiveKernel, parameters: str, arguments: str) -> list[str]:
     lines = [
         f'extern "C" __global__ void compute_{kernel.name}({parameters}) {{',
         f"    const Arguments q_ = {{{arguments}}};",
-        f"    const long long at_ = {_place(kernel.lanes)};",
+        f"    const long long at_ = (long long)blockIdx.x * {THREADS} + threadIdx.x;",
         f"    if (at_ >= {total}) return;",
     ]
     lines.append("    long long n_ = at_;")
@@ -179,12 +167,6 @@ def _kernel(kernel: _NaiveKernel, parameters: str, arguments: str) -> list[str]:
         lines.append(f"    const long long i{axis} = n_ % {c_expression(size)}; n_ /= {c_expression(size)};")
     lines += [f"    const long long i{axis} = n_;" for axis in [*kernel.over][:1]]
     return [*lines, *(f"    {line}" for line in kernel.rows), "}", ""]
-
-
-def _place(lanes: int) -> str:
-    if lanes == 1:
-        return f"(long long)blockIdx.x * {THREADS} + threadIdx.x"
-    return f"(long long)blockIdx.x * {THREADS // lanes} + threadIdx.x / {lanes}"
 
 
 def _product(shape: Sequence[Size]) -> str:

@@ -55,7 +55,7 @@ def number(value: Any, dtype: str) -> str:
         elif "** " in text:
             base, _, power = text.partition(" ** ")
             return f"powf((float){base}, {power}f)"
-        return f"({'float' if value.is_real else 'long long'})({text})" if "1.0" not in text else f"(float)({text})"
+        return f"({'float' if value.is_real else 'Index'})({text})" if "1.0" not in text else f"(float)({text})"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)) and dtype in ("f32", "f16", "bf16", "f64", "bool"):

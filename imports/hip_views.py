@@ -59,11 +59,11 @@ class HipViews(HipValues):
     def _flat(self, node: Operation, flat: str) -> str:
         """Write the element of the operand at a place in row-major order."""
         source = self._graph.shape_of(node.args[0].name)
-        names, lines = [f"j{k}" for k in range(len(source))], [f"long long n = {flat};"]
+        names, lines = [f"j{k}" for k in range(len(source))], [f"Index n = {flat};"]
         for name, size in list(zip(names, source, strict=True))[:0:-1]:
-            lines.append(f"const long long {name} = n % {c_expression(size)}; n /= {c_expression(size)};")
+            lines.append(f"const Index {name} = n % {c_expression(size)}; n /= {c_expression(size)};")
         if names:
-            lines.append("const long long j0 = n;")
+            lines.append("const Index j0 = n;")
         return "\n    ".join([*lines, f"return {self.value(node.args[0].name, names)};"])
 
     def _slice(self, node: Operation, indices: list[str]) -> str:
@@ -102,7 +102,7 @@ class HipViews(HipValues):
         for part in node.args[0]:
             size = c_expression(self._graph.shape_of(part.name)[axis])
             operand_indices = [f"{i} - ({before})" if k == axis else i for k, i in enumerate(indices)]
-            lines.append(f"if (i{axis} < {before} + {size}) return {self.value(part.name, operand_indices)};")
+            lines.append(f"if ({indices[axis]} < {before} + {size}) return {self.value(part.name, operand_indices)};")
             before = f"{before} + {size}"
         return "\n    ".join([*lines, "return 0;"])
 
@@ -111,7 +111,7 @@ class HipViews(HipValues):
         shape, operand_indices, tests = self._graph.shape_of(x.name), list(indices), []
         for pair in range(len(pads) // 2):
             axis = len(indices) - 1 - pair
-            operand_indices[axis] = f"i{axis} - {number(pads[2 * pair], 'i64')}"
+            operand_indices[axis] = f"{indices[axis]} - {number(pads[2 * pair], 'i64')}"
             tests.append(f"{operand_indices[axis]} >= 0 && {operand_indices[axis]} < {c_expression(shape[axis])}")
         return f"return {' && '.join(tests)} ? {self.value(x.name, operand_indices)} : {number(value, node.dtype)};"
 
@@ -145,7 +145,7 @@ class HipViews(HipValues):
         middle = Operation("", "", (), {}, node.shape[first : first + rank], "")
         lines, operand_indices = [], [*indices[:first], *(f"p{k}" for k in axes), *indices[first + rank :]]
         for k in axes:
-            lines.append(f"long long p{k} = {self.operand(positions[k], middle, indices[first : first + rank])};")
+            lines.append(f"Index p{k} = {self.operand(positions[k], middle, indices[first : first + rank])};")
             lines.append(f"if (p{k} < 0) p{k} += {c_expression(shape[k])};")
         return "\n    ".join([*lines, f"return {self.value(x.name, operand_indices)};"])
 

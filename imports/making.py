@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from imports.fitted_graph import graphs_of, short
+from imports.generated_seeds import generated_seeds
 from imports.graph import Graph
-from imports.hip_text import seed_text, waves_text
 from imports.manifest_text import Shapes, flops, manifest_text, moved
-from imports.names import NAIVE, WAVES, is_plain, is_reserved
+from imports.names import is_plain, is_reserved
 from imports.numpy_text import LAWS, SAID, reference_text
 from imports.own_sizes import refuse_other_shapes
 from imports.refusal import FAULTS, ImportRefused, ImportUnfitted, ImportUnrolled
@@ -72,8 +72,8 @@ def make(request: ImportRequest, folder: Path) -> ImportOutcome:
     shapes, left = _shapes(graph, sizing, source, scalars)
     _refuse_heavy(graph, shapes)
     notes = [*graph.notes, *_size_notes(sizing, original), *source.notes(), *left]
-    seeds, why = _seeds(graph, dims, list(scalars))
-    notes += [why] if why else []
+    seeds, reasons = generated_seeds(graph, dims, shapes)
+    notes += reasons
     law, gate, problems = _lawful(request, graph, drawn, dims, shapes, notes, folder)
     if problems:
         raise ImportRefused(problems[0] + (f" (and {len(problems) - 1} more)" if problems[1:] else ""))
@@ -237,14 +237,6 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
 def _size_notes(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
     notes = [f"{follower} is {name}" for follower, name in sizing.followers.items()]
     return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
-
-
-def _seeds(graph: Graph, dims: Sequence[str], scalars: Sequence[str]) -> tuple[dict[str, str], str]:
-    try:
-        texts = ((NAIVE, seed_text(graph, dims, scalars)), (WAVES, waves_text(graph, dims, scalars)))
-        return {name: text for name, text in texts if text}, ""
-    except ImportRefused as error:
-        return {}, f"no seed was generated: {error}"
 
 
 def _lawful(

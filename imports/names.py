@@ -8,7 +8,8 @@ from keyword import iskeyword
 
 from imports.numpy_helpers import HELPERS
 
-NAIVE, WAVES = "seed.hip", "seed_waves.mi300x.hip"  # the second for waves of 64
+NAIVE, TUNED, TILED = "seed.hip", "seed_tuned.mi300x.hip", "seed_tiled.mi300x.hip"  # all but the first: waves of 64
+GENERATED = (NAIVE, TUNED, TILED)
 CPP = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
 consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do
@@ -16,13 +17,13 @@ double dynamic_cast else enum explicit export extern false float for friend goto
 namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
 requires return short signed sizeof static static_assert static_cast struct switch template this thread_local
 throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-NULL INFINITY NAN warpSize threadIdx blockIdx blockDim gridDim linux unix main Arguments
+NULL INFINITY NAN warpSize threadIdx blockIdx blockDim gridDim linux unix main Arguments Index
 """
 PYTHON = """
 np math ml_dtypes inputs case kind rng draw compute reference baseline make_inputs TYPES found law bool float
 range
 """
-LOCAL = re.compile(r"[ijpqr]\d+|n_|at_|q_|made_|lanes_")
+LOCAL = re.compile(r"[ijpqr]\d+|\w+_")
 RESERVED = frozenset([*CPP.split(), *PYTHON.split(), *HELPERS])
 
 

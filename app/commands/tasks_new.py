@@ -134,7 +134,7 @@ def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task,
     """Drop the generated kernels that the lab rejects on small cases; return the task and sentences about them."""
     from app.judged import fault_on_small_cases
     from app.task_folders import open_sound_task
-    from imports.names import NAIVE, WAVES
+    from imports.names import GENERATED, NAIVE
 
     if LAB not in task.targets or not (folder / NAIVE).exists():
         return task, ()
@@ -142,7 +142,7 @@ def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task,
         return task, ("the generated kernel was not checked: the smallest tests are too large for it",)
     note("checking the generated kernel on small cases")
     notes = list[str]()
-    for name in (NAIVE, WAVES):
+    for name in GENERATED:
         if not (folder / name).exists():
             continue
         try:
@@ -150,10 +150,11 @@ def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task,
         except MachineError as error:
             return task, (*notes, f"the generated kernel was not checked: {error}")
         if fault and name == NAIVE:
-            (folder / WAVES).unlink(missing_ok=True)
+            for other in GENERATED[1:]:
+                (folder / other).unlink(missing_ok=True)
         if fault:
             (folder / name).unlink()
-            head = "no seed: the generated kernel" if name == NAIVE else "the generated kernel of waves is left out: it"
+            head = "no seed: the generated kernel" if name == NAIVE else f"the generated {name} is left out: it"
             notes.append(f"{head} does not pass: {fault}")
     return (open_sound_task(settings, str(folder.absolute())) if notes else task), tuple(notes)
 

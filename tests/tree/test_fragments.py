@@ -21,6 +21,7 @@ APART = {
     "exports.original_definition": FULL,
     "imports.hosts.local_headers": FULL,
     "imports.board_folder": "a file format that others define",
+    "imports.generated_seeds": "a table that grows with each form",
     "imports.eager": "changes PyTorch in the import's own process",
     "imports.exact_constants": FULL,
     "imports.handed": FULL,

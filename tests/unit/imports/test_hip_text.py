@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from imports.graph import Graph, Number, Operation, Ref, Tensor
 from imports.hip_ops import HipWriter
-from imports.hip_text import seed_text, waves_text
+from imports.hip_text import seed_text
 from imports.manifest_text import Shapes, flops, manifest_text
 from imports.numpy_text import reference_text
 from imports.refusal import ImportRefused
@@ -36,29 +35,6 @@ GRAPH = Graph(
     ),
     ((Tensor("y", ("m", "n"), "f32"), "sub"), (Tensor("z", ("n",), "f32"), "mean")),
 )
-FINDS: dict[str, tuple[Any, ...]] = {
-    "sum": ("aten.sum.dim_IntList", [1]),
-    "mean": ("aten.mean.dim", [-1], True),
-    "amin": ("aten.amin.default", [1], True),
-    "var": ("aten.var.correction", [1], True),
-    "length": ("aten.linalg_vector_norm.default", 2, [1], True),
-    "others": ("aten.sum.dim_IntList", [0], True),
-}
-LINES = Graph(
-    (Tensor("x", ("m", "k"), "f32"),),
-    (
-        *(
-            Operation(name, op, (Ref("x"), *operands), {"correction": 1} if name == "var" else {}, shape, "f32")
-            for name, (op, *operands) in FINDS.items()
-            for shape in [("m",) if name == "sum" else (1, "k") if name == "others" else ("m", 1)]
-        ),
-        Operation("a", "aten.add.Tensor", (Ref("mean"), Ref("amin")), {}, ("m", 1), "f32"),
-        Operation("b", "aten.add.Tensor", (Ref("var"), Ref("length")), {}, ("m", 1), "f32"),
-        Operation("c", "aten.add.Tensor", (Ref("a"), Ref("b")), {}, ("m", 1), "f32"),
-        Operation("d", "aten.add.Tensor", (Ref("c"), Ref("others")), {}, ("m", "k"), "f32"),
-    ),
-    ((Tensor("y", ("m", "k"), "f32"), "d"), (Tensor("z", ("m",), "f32"), "sum")),
-)
 SHAPES = Shapes([{"m": 6, "n": 7, "k": 9}, {"m": 17, "n": 33, "k": 20}], [{"m": 32, "n": 48, "k": 24}], {})
 
 
@@ -75,22 +51,6 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
 @pytest.fixture(scope="module")
 def evaluator() -> LabEvaluator:
     return lab_evaluator(3)
-
-
-def test_a_wave_takes_the_sums_over_neighbours_and_no_others(tmp_path: Path, evaluator: LabEvaluator) -> None:
-    sizes = Shapes([{"m": 6, "k": 9}, {"m": 7, "k": 100}], [{"m": 16, "k": 130}], {})
-    origin = Origin("lines.py", "pytorch", licence="MIT")
-    (tmp_path / "task.toml").write_text(manifest_text("lines", "Lines", LINES, sizes, origin, [], None))
-    (tmp_path / "reference.py").write_text(reference_text(LINES, None, ["m", "k"], "wide", "Lines"))
-    (tmp_path / "seed.hip").write_text(seed_text(LINES, ["m", "k"]))
-    task, text = load_task(tmp_path), waves_text(LINES, ["m", "k"])
-    verdict = evaluator.verify(evaluator.prepare(text, task)).verdict
-    assert verdict.accepted, verdict.findings
-    shared = [part.split("(")[0] for part in text.split("__device__ float g_") if "__shfl_xor" in part]
-    assert shared == ["sum", "mean", "amin", "var", "length"]
-    wrong = text.replace("lanes_ = 32", "lanes_ = 16")
-    assert not evaluator.verify(evaluator.prepare(wrong, task)).verdict.accepted
-    assert waves_text(replace(LINES, nodes=LINES.nodes[5:6], outputs=((LINES.outputs[0][0], "others"),)), ["k"]) == ""
 
 
 def test_the_task_is_sound_and_says_where_it_is_from(task: Task) -> None:
