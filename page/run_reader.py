@@ -8,6 +8,7 @@ from page.foretold import foretold
 from page.leaders import Yardsticks, leaders, yardsticks
 from page.run_lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
 from page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
+from page.story import story_of
 from records.agreement import agreement
 from records.artefacts import ArtefactStore
 from records.code_meanings import CODES
@@ -15,7 +16,7 @@ from records.computed_once import computed_once
 from records.coverage import coverage_text
 from records.errors import LedgerError, UsageError
 from records.evaluation import Evaluation, Verdict
-from records.experiment import Attempt, Event, ModelCall
+from records.experiment import Attempt, Event, Experiment, ModelCall
 from records.ledger import Ledger
 
 LAST_EVENTS = 200
@@ -50,7 +51,7 @@ class RunReader:
         calls = ledger.calls(run.id)
         best = leading[-1] if leading else None
         shapes, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
-        extras = self.extras
+        extras, experiments = self.extras, {e.id: e for e in ledger.experiments(run.id)}
         return RunBook(
             head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
             row=events[-1].number if events else 0,
@@ -66,12 +67,13 @@ class RunReader:
             naive_id=seeds.naive.id if seeds.naive else "",
             seed_id=seeds.best.id if seeds.best else "",
             roofline_us=light_us([s.measurement for s in shapes]),
-            lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
+            story=story_of(ledger, attempts, experiments, seeds, best),
+            lines=self._lines(attempts, experiments, seeds, {a.id for a in leading}, events, calls),
             shapes=shapes,
             foretold=pairs,
             agreement=agreement(pairs),
             calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
-            literature=literature(events, ledger.experiments(run.id)),
+            literature=literature(events, tuple(experiments.values())),
             refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),
             events=events[-LAST_EVENTS:],
         )
@@ -153,12 +155,12 @@ class RunReader:
     def _lines(
         self,
         attempts: Sequence[Attempt],
+        experiments: Mapping[str, Experiment],
         seeds: Yardsticks,
         records: set[str],
         events: Sequence[Event],
         calls: Sequence[ModelCall],
     ) -> tuple[CandidateLine, ...]:
-        experiments = {e.id: e for e in self._ledger.experiments(self.run_id)}
         recorded_at = {str(e.payload.get("attempt")): e.at for e in events if e.kind == "attempt"}
         by_id, costs = {a.id: a for a in attempts}, Costs(calls)
         return tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from page.story import Story
 from records.agreement import Agreement, Pair
 from records.evaluation import CaseResult, Finding, HotLine, Measurement, Resources
 from records.experiment import Event
@@ -197,6 +198,7 @@ class RunBook:
     naive_id: str
     seed_id: str  # the best seed, as tuned
     roofline_us: float | None
+    story: Story
     lines: tuple[CandidateLine, ...]
     shapes: tuple[Shape, ...]
     foretold: tuple[Pair, ...]  # measured kernels that the lab predicted, too

@@ -5,11 +5,9 @@ const SHEETS = [["outcome", "Outcome"], ["source", "Source"], ["changes", "Chang
 async function candidateSheet(view, line) {
   const { book, ui } = view, sheet = await data.sheet(book, line.id);
   const chosen = SHEETS.some(([name]) => name === ui.sheet) ? ui.sheet : "outcome";
-  const tabs = h("div", { class: "tabs", role: "tablist" }, SHEETS.map(([name, text]) =>
-    h("button", { type: "button", role: "tab", "aria-selected": String(name === chosen), "data-sheet": name, click: () => { ui.sheet = name; view.sheetAgain(); } },
-      text, name === "prompts" && sheet.calls.length ? h("small", {}, ` ${sheet.calls.length}`) : null)));
+  const tabs = tabList("parts of the candidate", SHEETS.map(([name, text]) => [name, [text, name === "prompts" && sheet.calls.length ? h("small", {}, ` ${sheet.calls.length}`) : null]]), chosen, "sheet", (name) => { ui.sheet = name; view.sheetAgain(); });
   const show = { outcome, source: sourceTab, changes, counters, machine, prompts }[chosen];
-  return [sheetHead(view, line), tabs, h("div", { class: "sheet", role: "tabpanel" }, await show(view, line, sheet))];
+  return [sheetHead(view, line), tabs, h("div", { class: "sheet", role: "tabpanel", id: "sheet", "aria-labelledby": `sheet-tab-${chosen}` }, await show(view, line, sheet))];
 }
 
 const link = (view, id) => (id ? h("a", { href: view.address("candidates", id), class: "mono" }, id) : DASH);

@@ -1,6 +1,15 @@
 // All runs, and two of them side by side.
 
+const BEGINNINGS = [["kernel-scientist optimise FILE", "makes a kernel, or a function of PyTorch or NumPy, of yours faster"], ["kernel-scientist demo", "speeds up a softmax kernel in a minute: no key, no GPU"]];
+
+// What the list of runs shows before the first one.
+function noRuns() {
+  return h("section", { class: "empty" }, h("h1", {}, "No runs yet"), h("p", {}, "Start one in another terminal, in the same folder. It appears here by itself when it begins."),
+    h("dl", { class: "pairs" }, BEGINNINGS.map(([words, does]) => [h("dt", {}, h("kbd", {}, words)), h("dd", {}, does)])));
+}
+
 function runList(view) {
+  if (!view.runs.length) return noRuns();
   const { runs, ui } = view, chosen = ui.chosen || (ui.chosen = []);
   const toggle = (id, event) => {
     event.stopPropagation();
@@ -17,7 +26,7 @@ function runList(view) {
     ["status", (run) => h("span", { title: run.stop_reason }, tag(run.status), run.pause ? ` ${run.pause}` : "")], ["generation", (run) => (run.of_generations ? `${run.generations} / ${run.of_generations}` : String(run.generations)), "n"],
     ["candidates", (run) => inCount(run.candidates), "n"], ["verified", (run) => inCount(run.accepted), "n"], ["best", (run) => inUs(run.best_us), "n"], ["", (run) => h("small", {}, run.kind)],
     ["× best seed", (run) => inTimes(run.over_seed), "n"], ["× naive", (run) => inTimes(run.over_naive), "n"], ["USD", (run) => inUsd(run.usd), "n"],
-  ], shown, { open: (run) => view.go(`#/run/${encodeURIComponent(run.id)}`), kind: (run) => (run.id === ui.cursor ? "cursor" : ""), empty: "there are no runs here yet; `kernel-scientist demo` makes one" }));
+  ], shown, { open: (run) => view.go(`#/run/${encodeURIComponent(run.id)}`), kind: (run) => (run.id === ui.cursor ? "cursor" : ""), empty: "no run matches" }));
 }
 
 const inFull = (books, read, format) => books.map((book) => format(read(book)));

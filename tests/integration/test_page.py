@@ -76,6 +76,7 @@ def test_the_curve_can_be_read_against_candidates_time_and_cost(browser: Browser
         browser.wait(f"document.querySelector('.plot svg').textContent.includes({json.dumps(label)})")
         curves.add(browser.run("document.querySelector('.line.best').getAttribute('d')"))
     assert len(curves) == 3
+    browser.run("document.querySelector('.area').scrollIntoView({block: 'center'})")
     box = browser.run("(b => [b.x, b.y, b.width, b.height])(document.querySelector('.area').getBoundingClientRect())")
     for share in range(1, 20):
         browser.point(box[0] + box[2] * share / 20, box[1] + box[3] * 0.6)
@@ -128,7 +129,7 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, page: Served, run:
     browser.wait("location.hash.includes('/run/')")
     for number, view in enumerate(VIEWS, 1):
         browser.press(str(number))
-        browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
+        browser.wait(f"document.querySelector('nav [aria-selected=true]')?.hash.endsWith('/{view}')")
     browser.press("2")
     best = browser.wait("document.querySelector('.row[aria-selected=true]')?.dataset.id")
     order = browser.run(

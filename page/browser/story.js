@@ -1,0 +1,107 @@
+// The head of a run: the gain over what it began with, the change that made it, and what is left below the roofline.
+
+const originOf = (story) => (story.origin === "given" ? "your kernel" : "the best seed");
+
+const bestOf = (book) => book.lines.find((line) => line.id === book.head.best_id);
+
+const isGain = (story) => story.gain !== null && story.gain > 1.0005;
+
+function headline(view, words) {
+  const { book } = view, { head, story } = book, best = bestOf(book);
+  const isNone = story.gain === null, number = isNone ? (head.best_us ? inUs(head.best_us) : DASH) : inTimes(story.gain);
+  const of = isNone ? (head.best_us ? [words.word(head.kind)] : head.candidates ? ["no kernel is ", words.word("verified"), " yet"] : ["no kernel was judged yet"])
+    : ["the speed of ", story.origin === "given" ? "your kernel" : ["the best ", words.word("seed")]];
+  const times = story.gain === null ? null : h("p", { class: "times" }, h("span", { class: "mono" }, story.origin_name.replace(/^(file|seed) /, "") || story.origin_id), " ",
+    h("b", {}, inUs(story.origin_us)), " → ", h("b", {}, inUs(story.best_us)), " ", words.word(head.kind), head.kind === "predicted" ? ", none measured" : "", book.shapes.length > 1 ? [", ", words.word("mean"), ` of ${counted(book.shapes.length, "case")}`] : "");
+  return h("section", { class: "headline", "aria-label": "result" }, h("h2", {}, h("span", { class: "number" }, number), " ", h("span", {}, of)),
+    h("div", { class: "facts" }, times, best ? factsOf(book, best, words) : null, h("p", { class: "note" }, standing(head)), nowOf(view)));
+}
+
+function factsOf(book, best, words) {
+  const changed = summaryOf(book);
+  return [changed ? h("p", { class: "changed" }, changed) : null,
+    h("p", {}, best.roofline ? [meter(best.roofline), h("b", {}, inShare(best.roofline)), " of the ", words.word("roofline")] : null, best.bound ? [best.roofline ? ", " : "", "bound by ", words.word(best.bound)] : null)];
+}
+
+// What was changed, in a line: the titles of the steps, the largest gain first.
+function summaryOf(book) {
+  const titles = [...book.story.changes].sort((a, b) => gainOfChange(b) - gainOfChange(a)).map(titleOfChange);
+  return isGain(book.story) && titles.length ? `Changed: ${[...new Set(titles)].slice(0, 3).join("; ")}${titles.length > 3 ? `; ${titles.length - 3} more` : ""}` : "";
+}
+
+const gainOfChange = (change) => (change.before_us && change.after_us ? change.before_us / change.after_us : 1);
+
+// Known changes as their handles name them, `unroll:4`: in words. An author's own sentences are left to the list.
+function plainSteps(change) {
+  const isHandle = change.steps.length > 0 && change.steps.every((step) => /^\w+(:[\w.]+)*$/.test(step));
+  return isHandle ? change.steps.map((step) => step.replaceAll("_", " ").replace(":", " ")).join(", ") : "";
+}
+
+const titleOfChange = (change) => plainSteps(change) || firstLine(change.title) || change.id;
+
+async function changeSection(view, words) {
+  const { book, ui } = view, { story } = book, changes = story.changes;
+  if (!book.head.best_id) return null;
+  if (!changes.length || story.origin_id === book.head.best_id) {
+    return h("section", { class: "change" }, h("h2", {}, "The change"), h("p", {}, book.lines.some((line) => line.generation) ? `No candidate is faster than ${originOf(story)} yet.` : "Nothing was changed yet."));
+  }
+  const chosen = changes.find((one) => one.id === ui.change), [from, to] = chosen ? [chosen.parent, chosen.id] : [story.origin_id, book.head.best_id];
+  const options = [["", `all ${changes.length} changes`], ...changes.map((one) => [one.id, `${one.id} ${titleOfChange(one)}`.slice(0, 60)])];
+  return h("section", { class: "change" }, h("div", { class: "bar-of" }, h("h2", {}, changes.length > 1 ? "The changes that won" : "The change that won"),
+    changes.length > 1 ? menu("show", options, chosen ? chosen.id : "", (value) => { ui.change = value; view.again(); }) : null),
+  reasonsOf(view, chosen ? [chosen] : changes, words),
+  h("h3", {}, "Difference from ", chosen ? chosen.parent : originOf(story)), await differenceBetween(view, from, to));
+}
+
+// The change with the largest gain, and the others below it, in their order.
+function reasonsOf(view, changes, words) {
+  const most = changes.reduce((a, b) => (gainOfChange(b) > gainOfChange(a) ? b : a)), others = changes.filter((one) => one !== most), list = (some) => h("ol", { class: "reasons" }, some.map((one) => reasonOf(view, one, words)));
+  return [list([most]), others.length ? h("details", {}, h("summary", {}, `${counted(others.length, "change")} before or after it, in their order`), list(others)) : null];
+}
+
+function reasonOf(view, change, words) {
+  const gain = gainOfChange(change), first = (text) => text.split(/\.\s+(?=[A-Z])/, 1)[0].replace(/\.?$/, "."), steps = plainSteps(change);
+  const why = (label, bound, text) => (bound ? [h("dt", {}, label), h("dd", {}, h("b", {}, words.word(bound)), text ? h("span", { class: "note" }, ` ${first(text)}`) : null)] : null);
+  return h("li", {}, h("p", {}, h("b", {}, titleOfChange(change)), " ", h("b", { class: gain >= 1 ? "gain" : "loss" }, inTimes(gain)), " ", link(view, change.id)),
+    h("dl", { class: "pairs" }, change.reason ? [h("dt", {}, "idea"), h("dd", { class: "lines" }, steps ? `${firstLine(change.title)}: ${change.reason}` : change.reason)] : null,
+      change.steps.length && !steps ? [h("dt", {}, "done"), h("dd", {}, change.steps.join("; "))] : null,
+      why("bound before", change.bound_before, change.why_before), why("bound after", change.bound_after, change.why_after)));
+}
+
+async function differenceBetween(view, from, to) {
+  const { book, ui } = view;
+  try {
+    const [before, after] = await Promise.all([from, to].map((id) => data.sheet(book, id)));
+    const listing = differenceListing(before.source, after.source), box = listing.querySelector(".code");
+    if (!box || box.querySelectorAll("tr").length <= 26) return listing;
+    box.classList.add("keeps");
+    box.classList.toggle("tall", Boolean(ui.isWhole));
+    const button = h("button", { type: "button", "aria-expanded": String(Boolean(ui.isWhole)), click: () => { ui.isWhole = !ui.isWhole; view.again(); } }, ui.isWhole ? "show less" : "show all of it");
+    listing.append(button);
+    return listing;
+  } catch (error) {
+    return h("p", { class: "loss" }, error.message);
+  }
+}
+
+function gapSection(view, words) {
+  const { book } = view, best = bestOf(book);
+  if (!best || !book.roofline_us || !best.roofline) return null;
+  const gap = book.head.best_us - book.roofline_us, drawing = rooflineOf(view, slowestCase(book), 300);
+  return h("section", { class: "roof-gap" }, h("div", { class: "bar-of" }, h("h2", {}, "The roofline"), h("a", { href: view.address("roofline") }, "every case")),
+    h("p", {}, h("b", {}, inShare(best.roofline)), " of the ", words.word("roofline"), " is reached: ", inUs(book.head.best_us), ` ${book.head.kind}, where `, inUs(book.roofline_us), " is the least; ", h("b", {}, inUs(Math.max(0, gap))), " remain."),
+    drawing, causesOf(book, words));
+}
+
+// Where the time of the best candidate goes: one bar, and the parts in words.
+function causesOf(book, words) {
+  const parts = new Map(), total = book.shapes.reduce((sum, { measurement: m }) => sum + m.weight * m.time_us, 0);
+  for (const { measurement: m } of book.shapes) for (const [cause, us] of Object.entries(m.stalls_us)) parts.set(cause, (parts.get(cause) || 0) + (m.weight * us) / total);
+  const ranked = [...parts].filter(([, share]) => share >= 0.03).sort((a, b) => b[1] - a[1]).slice(0, 5);
+  if (!ranked.length) return null;
+  let left = 0;
+  const boxes = ranked.map(([, share], n) => { const x = left; left += share * 1000; return s("rect", { class: `part part-${n}`, x, width: Math.max(0, share * 1000 - 2), height: 14 }); });
+  return h("div", { class: "causes" }, h("h3", {}, "Where its time goes"),
+    s("svg", { class: "parts", viewBox: "0 0 1000 14", preserveAspectRatio: "none", "aria-hidden": "true" }, s("rect", { class: "track", width: 1000, height: 14 }), boxes),
+    h("ul", { class: "key" }, ranked.map(([cause, share], n) => h("li", {}, h("span", { class: `swatch part-${n}` }), h("b", {}, inShare(share)), " ", words.word(cause)))));
+}
