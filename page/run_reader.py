@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from page.foretold import foretold
+from page.headline import Headline, diff_of
 from page.leaders import Yardsticks, leaders, yardsticks
 from page.run_lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
 from page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
@@ -15,7 +16,7 @@ from records.computed_once import computed_once
 from records.coverage import coverage_text
 from records.errors import LedgerError, UsageError
 from records.evaluation import Evaluation, Verdict
-from records.experiment import Attempt, Event, ModelCall
+from records.experiment import Attempt, Event, ModelCall, Run, RunState
 from records.ledger import Ledger
 
 LAST_EVENTS = 200
@@ -40,7 +41,21 @@ class RunReader:
         leading = leaders(attempts, ledger)
         best = leading[-1] if leading else None
         state, events, calls = ledger.states([run])[run.id], ledger.events(run.id), ledger.calls(run.id)
-        return head_of(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
+        return self._head(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
+
+    def _head(
+        self,
+        run: Run,
+        state: RunState,
+        attempts: Sequence[Attempt],
+        seeds: Yardsticks,
+        best: Attempt | None,
+        events: Sequence[Event],
+        calls: Sequence[ModelCall],
+    ) -> RunHead:
+        evaluation = self._ledger.evaluation(best.evaluation_key) if best else None
+        experiments = self._ledger.experiments(run.id)
+        return head_of(run, state, attempts, seeds, best, evaluation, experiments, events, calls)
 
     def book(self) -> RunBook:
         """Read the run as it stands; LedgerError when a record is damaged."""
@@ -50,9 +65,9 @@ class RunReader:
         calls = ledger.calls(run.id)
         best = leading[-1] if leading else None
         shapes, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
-        extras = self.extras
+        extras, head = self.extras, self._head(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls)
         return RunBook(
-            head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
+            head=head,
             row=events[-1].number if events else 0,
             task_title=extras.task_title,
             task_description=extras.task_description,
@@ -65,6 +80,7 @@ class RunReader:
             rates=extras.rates,
             naive_id=seeds.naive.id if seeds.naive else "",
             seed_id=seeds.best.id if seeds.best else "",
+            diff=self._diff(attempts, head.headline),
             roofline_us=light_us([s.measurement for s in shapes]),
             lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
             shapes=shapes,
@@ -174,6 +190,13 @@ class RunReader:
             )
             for a in attempts
         )
+
+    def _diff(self, attempts: Sequence[Attempt], summary: Headline) -> str:
+        """Write the difference to the kernel that the gain is told over; empty where there is none."""
+        sources = {a.id: a.source for a in attempts}
+        before, after = sources.get(summary.over_id, ""), sources.get(summary.best_id, "")
+        names = summary.over_id, summary.best_id
+        return diff_of(self._text(before), self._text(after), names) if before and after else ""
 
     def _facts(self, attempt: Attempt) -> Judged:
         facts = self._judged.get(attempt.evaluation_key)

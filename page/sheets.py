@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from page.headline import Headline
 from records.agreement import Agreement, Pair
 from records.evaluation import CaseResult, Finding, HotLine, Measurement, Resources
 from records.experiment import Event
@@ -79,6 +80,7 @@ class RunHead:
     best_us: float | None
     over_seed: float | None  # over the best seed, as tuned
     over_naive: float | None  # over the first seed, as its file has it
+    headline: Headline
     calls: int
     usd: float
 
@@ -196,6 +198,7 @@ class RunBook:
     rates: Rates
     naive_id: str
     seed_id: str  # the best seed, as tuned
+    diff: str  # of the kernel that the gain is told over and the best one, unified; empty where they are one
     roofline_us: float | None
     lines: tuple[CandidateLine, ...]
     shapes: tuple[Shape, ...]
