@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from app.session import Best, summary
 from app.settings import Settings
 from app.wiring import limits_of
+from page.headline import Headline
 from records.allowance import Allowance
 from records.experiment import RunState
 
@@ -37,6 +38,7 @@ class Condition:
     attempts: int
     accepted: int
     best: Best | None
+    headline: Headline
     llm_calls: int
     usd: float
     budget_usd: float | None
@@ -67,6 +69,7 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
         attempts=result.attempts,
         accepted=result.accepted,
         best=result.best,
+        headline=result.headline,
         llm_calls=result.llm_calls,
         usd=result.usd,
         budget_usd=Allowance.of(run.config).changed(events).budget_usd,

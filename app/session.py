@@ -21,6 +21,7 @@ from app.sandboxes import is_cluster
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
+from page.headline import NO_HEADLINE, Headline, diff_of, run_headline
 from page.leaders import best_attempt, retuned, yardsticks
 from records.errors import LedgerError, ScientistError, UsageError
 from records.event_log import Listener, all_of, begun, ended
@@ -62,6 +63,8 @@ class RunResult:
     llm_calls: int
     usd: float
     seconds: float  # of this session
+    headline: Headline = NO_HEADLINE
+    diff: str = ""  # the file with what was changed; empty where the gain is told over the best kernel itself
 
     @property
     def is_gain(self) -> bool:
@@ -142,7 +145,11 @@ class Session:
         result = summary(self.context.ledger, self.run, self.folder, time.monotonic() - self._started)
         if result.best is not None:
             attempts = {a.id: a for a in self.context.ledger.attempts(result.run_id)}
-            write_text(Path(result.best.path), self.context.artefacts.text(attempts[result.best.id].source))
+            text = self.context.artefacts.text
+            write_text(Path(result.best.path), text(attempts[result.best.id].source))
+            if result.diff and (over := attempts.get(result.headline.over_id)):
+                names = f"{over.id}.hip", Path(result.best.path).name
+                write_text(Path(result.diff), diff_of(text(over.source), text(attempts[result.best.id].source), names))
         publish(self.settings, self.context.ledger, self.context.artefacts, self.run, self.folder / "report.html")
         return result
 
@@ -234,6 +241,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """Sum up the result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
+    first_line = run_headline(ledger, run, attempts, seeds, best)
     ideas = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
     return RunResult(
         run_id=run.id,
@@ -243,6 +251,8 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
         llm_calls=spend.calls,
         usd=round(spend.usd, 6),
         seconds=round(seconds, 3),
+        headline=first_line,
+        diff=str(folder / "change.diff") if first_line.over_id and first_line.over_id != first_line.best_id else "",
         best=None
         if best is None
         else Best(

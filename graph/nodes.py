@@ -285,9 +285,8 @@ def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Id
         f"explore changes and tunables of {base_id} together",
         "single steps by estimates, the likeliest first",
     )
-    return (
-        (Idea(title, words, ("nothing is written: known changes and declared tunables",), 0.0, 40.0, 10.0), EXPLORED),
-    )
+    rubric = ("nothing is written: known changes and declared tunables",)
+    return ((Idea(title, words, rubric, 0.0, 0.0, 10.0), EXPLORED),)  # nobody forecasts what it gains
 
 
 def pick(ideas: Sequence[Idea], count: int = 3, rules: Sequence[str] = tuple(RULES)) -> tuple[tuple[Idea, str], ...]:

@@ -8,7 +8,7 @@ from page.foretold import foretold
 from page.leaders import Yardsticks, leaders, yardsticks
 from page.run_lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
 from page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
-from page.story import story_of
+from page.winning_changes import winning_changes
 from records.agreement import agreement
 from records.artefacts import ArtefactStore
 from records.code_meanings import CODES
@@ -16,7 +16,7 @@ from records.computed_once import computed_once
 from records.coverage import coverage_text
 from records.errors import LedgerError, UsageError
 from records.evaluation import Evaluation, Verdict
-from records.experiment import Attempt, Event, Experiment, ModelCall
+from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
 from records.ledger import Ledger
 
 LAST_EVENTS = 200
@@ -41,7 +41,21 @@ class RunReader:
         leading = leaders(attempts, ledger)
         best = leading[-1] if leading else None
         state, events, calls = ledger.states([run])[run.id], ledger.events(run.id), ledger.calls(run.id)
-        return head_of(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
+        return self._head(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
+
+    def _head(
+        self,
+        run: Run,
+        state: RunState,
+        attempts: Sequence[Attempt],
+        seeds: Yardsticks,
+        best: Attempt | None,
+        events: Sequence[Event],
+        calls: Sequence[ModelCall],
+    ) -> RunHead:
+        evaluation = self._ledger.evaluation(best.evaluation_key) if best else None
+        experiments = self._ledger.experiments(run.id)
+        return head_of(run, state, attempts, seeds, best, evaluation, experiments, events, calls)
 
     def book(self) -> RunBook:
         """Read the run as it stands; LedgerError when a record is damaged."""
@@ -51,9 +65,10 @@ class RunReader:
         calls = ledger.calls(run.id)
         best = leading[-1] if leading else None
         shapes, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
-        extras, experiments = self.extras, {e.id: e for e in ledger.experiments(run.id)}
+        extras, head = self.extras, self._head(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls)
+        experiments = {e.id: e for e in ledger.experiments(run.id)}
         return RunBook(
-            head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
+            head=head,
             row=events[-1].number if events else 0,
             task_title=extras.task_title,
             task_description=extras.task_description,
@@ -67,7 +82,7 @@ class RunReader:
             naive_id=seeds.naive.id if seeds.naive else "",
             seed_id=seeds.best.id if seeds.best else "",
             roofline_us=light_us([s.measurement for s in shapes]),
-            story=story_of(ledger, attempts, experiments, seeds, best),
+            changes=tuple(winning_changes(ledger, attempts, experiments, head.headline)),
             lines=self._lines(attempts, experiments, seeds, {a.id for a in leading}, events, calls),
             shapes=shapes,
             foretold=pairs,

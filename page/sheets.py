@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from page.story import Story
+from page.headline import Headline
+from page.winning_changes import WinningChange
 from records.agreement import Agreement, Pair
 from records.evaluation import CaseResult, Finding, HotLine, Measurement, Resources
 from records.experiment import Event
@@ -80,6 +81,7 @@ class RunHead:
     best_us: float | None
     over_seed: float | None  # over the best seed, as tuned
     over_naive: float | None  # over the first seed, as its file has it
+    headline: Headline
     calls: int
     usd: float
 
@@ -198,7 +200,7 @@ class RunBook:
     naive_id: str
     seed_id: str  # the best seed, as tuned
     roofline_us: float | None
-    story: Story
+    changes: tuple[WinningChange, ...]  # from the kernel that the gain is told over to the best one, oldest first
     lines: tuple[CandidateLine, ...]
     shapes: tuple[Shape, ...]
     foretold: tuple[Pair, ...]  # measured kernels that the lab predicted, too

@@ -50,7 +50,7 @@ function curve(view) {
 }
 
 function figuresOf(book, words) {
-  const { head, story } = book, isNew = (speedup) => speedup !== null && (story.gain === null || Math.abs(speedup / story.gain - 1) > 0.005); // else it stands at the head
+  const { head } = book, { gain } = head.headline, isNew = (speedup) => speedup !== null && (gain === null || Math.abs(speedup / gain - 1) > 0.005); // else it stands at the head
   return h("section", {}, h("h2", {}, "The run in figures"), h("dl", { class: "figures" },
     figure(["best, ", head.kind || "no time"], inUs(head.best_us), besideExpected(book.shapes.map((row) => row.measurement))),
     isNew(head.over_seed) ? figure(["over the best ", words.word("seed"), ", tuned"], inTimes(head.over_seed)) : null,

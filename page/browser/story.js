@@ -1,56 +1,49 @@
 // The head of a run: the gain over what it began with, the change that made it, and what is left below the roofline.
 
-const originOf = (story) => (story.origin === "given" ? "your kernel" : "the best seed");
+const OVER = { given: "your kernel", generated: "the best generated kernel", seed: "the best seed" };
+
+const overOf = (line) => OVER[line.over] || "the first kernel";
 
 const bestOf = (book) => book.lines.find((line) => line.id === book.head.best_id);
 
-const isGain = (story) => story.gain !== null && story.gain > 1.0005;
+// The number that heads the page, and what it is of.
+function heading(head, words) {
+  const line = head.headline, over = line.over === "seed" ? ["the best ", words.word("seed")] : overOf(line);
+  if (!line.best_id) return [DASH, head.candidates ? ["no kernel is ", words.word("verified"), " yet"] : "no kernel was judged yet"];
+  if (line.gain === null) return [inUs(line.best_us), [words.word(line.time_kind), ": no first kernel has such a time to compare with"]];
+  if (line.over_id === line.best_id) return ["1.00×", ["nothing is faster than ", over, " yet"]];
+  return [inTimes(line.gain), line.is_tie ? ["the speed of ", over, ": equal within the clock's error"] : ["the speed of ", over]];
+}
 
 function headline(view, words) {
-  const { book } = view, { head, story } = book, best = bestOf(book);
-  const isNone = story.gain === null, number = isNone ? (head.best_us ? inUs(head.best_us) : DASH) : inTimes(story.gain);
-  const of = isNone ? (head.best_us ? [words.word(head.kind)] : head.candidates ? ["no kernel is ", words.word("verified"), " yet"] : ["no kernel was judged yet"])
-    : ["the speed of ", story.origin === "given" ? "your kernel" : ["the best ", words.word("seed")]];
-  const times = story.gain === null ? null : h("p", { class: "times" }, h("span", { class: "mono" }, story.origin_name.replace(/^(file|seed) /, "") || story.origin_id), " ",
-    h("b", {}, inUs(story.origin_us)), " → ", h("b", {}, inUs(story.best_us)), " ", words.word(head.kind), head.kind === "predicted" ? ", none measured" : "", book.shapes.length > 1 ? [", ", words.word("mean"), ` of ${counted(book.shapes.length, "case")}`] : "");
+  const { book } = view, { head } = book, line = head.headline, [number, of] = heading(head, words), lacking = line.text.split("; your kernel was not accepted: ")[1];
+  const times = !line.best_id ? null : h("p", { class: "times" }, line.gain === null || line.over_id === line.best_id ? null : [h("b", {}, inUs(line.over_us)), " → "], h("b", {}, inUs(line.best_us)), " ", words.word(line.time_kind),
+    line.time_kind === "predicted" ? ", none measured" : "", book.shapes.length > 1 ? [", ", words.word("mean"), ` of ${counted(book.shapes.length, "case")}`] : "");
   return h("section", { class: "headline", "aria-label": "result" }, h("h2", {}, h("span", { class: "number" }, number), " ", h("span", {}, of)),
-    h("div", { class: "facts" }, times, best ? factsOf(book, best, words) : null, h("p", { class: "note" }, standing(head)), nowOf(view)));
+    h("div", { class: "facts" }, times, lacking ? h("p", { class: "loss" }, `Your kernel was not accepted: ${lacking}`) : null, factsOf(line, words),
+      h("p", { class: "note" }, standing(head)), line.advice ? h("p", { class: "advice" }, h("b", {}, "Next"), ` ${line.advice}.`) : null, nowOf(view)));
 }
 
-function factsOf(book, best, words) {
-  const changed = summaryOf(book);
-  return [changed ? h("p", { class: "changed" }, changed) : null,
-    h("p", {}, best.roofline ? [meter(best.roofline), h("b", {}, inShare(best.roofline)), " of the ", words.word("roofline")] : null, best.bound ? [best.roofline ? ", " : "", "bound by ", words.word(best.bound)] : null)];
-}
-
-// What was changed, in a line: the titles of the steps, the largest gain first.
-function summaryOf(book) {
-  const titles = [...book.story.changes].sort((a, b) => gainOfChange(b) - gainOfChange(a)).map(titleOfChange);
-  return isGain(book.story) && titles.length ? `Changed: ${[...new Set(titles)].slice(0, 3).join("; ")}${titles.length > 3 ? `; ${titles.length - 3} more` : ""}` : "";
+function factsOf(line, words) {
+  const bounds = line.bounds.map((name, n) => [n ? ", " : "", words.word(name)]);
+  return [line.change && line.over_id !== line.best_id ? h("p", { class: "changed" }, h("b", {}, "Changed"), ` ${line.change}`) : null,
+    line.roofline || bounds.length ? h("p", {}, line.roofline ? [meter(line.roofline), h("b", {}, inShare(line.roofline)), " of the ", words.word("roofline")] : null, bounds.length ? [line.roofline ? ", bound by " : "bound by ", bounds] : null) : null];
 }
 
 const gainOfChange = (change) => (change.before_us && change.after_us ? change.before_us / change.after_us : 1);
 
-// Known changes as their handles name them, `unroll:4`: in words. An author's own sentences are left to the list.
-function plainSteps(change) {
-  const isHandle = change.steps.length > 0 && change.steps.every((step) => /^\w+(:[\w.]+)*$/.test(step));
-  return isHandle ? change.steps.map((step) => step.replaceAll("_", " ").replace(":", " ")).join(", ") : "";
-}
-
-const titleOfChange = (change) => plainSteps(change) || firstLine(change.title) || change.id;
+const titleOfChange = (change) => change.change || firstLine(change.title) || change.id;
 
 async function changeSection(view, words) {
-  const { book, ui } = view, { story } = book, changes = story.changes;
-  if (!book.head.best_id) return null;
-  if (!changes.length || story.origin_id === book.head.best_id) {
-    return h("section", { class: "change" }, h("h2", {}, "The change"), h("p", {}, book.lines.some((line) => line.generation) ? `No candidate is faster than ${originOf(story)} yet.` : "Nothing was changed yet."));
-  }
-  const chosen = changes.find((one) => one.id === ui.change), [from, to] = chosen ? [chosen.parent, chosen.id] : [story.origin_id, book.head.best_id];
+  const { book, ui } = view, line = book.head.headline, { changes } = book;
+  if (!line.best_id) return null;
+  if (!changes.length) return h("section", { class: "change" }, h("h2", {}, "The change"), h("p", {}, book.lines.some((one) => one.generation) ? `No candidate is faster than ${overOf(line)} yet.` : "Nothing was changed yet."));
+  const chosen = changes.find((one) => one.id === ui.change), [from, to] = chosen ? [chosen.parent, chosen.id] : [line.over_id, line.best_id];
   const options = [["", `all ${changes.length} changes`], ...changes.map((one) => [one.id, `${one.id} ${titleOfChange(one)}`.slice(0, 60)])];
   return h("section", { class: "change" }, h("div", { class: "bar-of" }, h("h2", {}, changes.length > 1 ? "The changes that won" : "The change that won"),
     changes.length > 1 ? menu("show", options, chosen ? chosen.id : "", (value) => { ui.change = value; view.again(); }) : null),
   reasonsOf(view, chosen ? [chosen] : changes, words),
-  h("h3", {}, "Difference from ", chosen ? chosen.parent : originOf(story)), await differenceBetween(view, from, to));
+  h("h3", {}, "Difference from ", chosen ? chosen.parent : overOf(line)), await differenceBetween(view, from, to));
 }
 
 // The change with the largest gain, and the others below it, in their order.
@@ -60,11 +53,11 @@ function reasonsOf(view, changes, words) {
 }
 
 function reasonOf(view, change, words) {
-  const gain = gainOfChange(change), first = (text) => text.split(/\.\s+(?=[A-Z])/, 1)[0].replace(/\.?$/, "."), steps = plainSteps(change);
+  const gain = gainOfChange(change), first = (text) => text.split(/\.\s+(?=[A-Z])/, 1)[0].replace(/\.?$/, ".");
   const why = (label, bound, text) => (bound ? [h("dt", {}, label), h("dd", {}, h("b", {}, words.word(bound)), text ? h("span", { class: "note" }, ` ${first(text)}`) : null)] : null);
   return h("li", {}, h("p", {}, h("b", {}, titleOfChange(change)), " ", h("b", { class: gain >= 1 ? "gain" : "loss" }, inTimes(gain)), " ", link(view, change.id)),
-    h("dl", { class: "pairs" }, change.reason ? [h("dt", {}, "idea"), h("dd", { class: "lines" }, steps ? `${firstLine(change.title)}: ${change.reason}` : change.reason)] : null,
-      change.steps.length && !steps ? [h("dt", {}, "done"), h("dd", {}, change.steps.join("; "))] : null,
+    h("dl", { class: "pairs" }, change.reason ? [h("dt", {}, "idea"), h("dd", { class: "lines" }, change.change ? `${firstLine(change.title)}: ${change.reason}` : change.reason)] : null,
+      change.steps.length && !change.change ? [h("dt", {}, "done"), h("dd", {}, change.steps.join("; "))] : null,
       why("bound before", change.bound_before, change.why_before), why("bound after", change.bound_after, change.why_after)));
 }
 

@@ -76,7 +76,10 @@ def test_run_json_has_the_fields_of_the_design_and_nothing_else(
     assert ended(session_of(tmp_path, ScriptedAuthor(ideas, faster))) == 0
     out, err = capsys.readouterr()
     answer = json.loads(out)
-    assert list(answer) == ["run_id", "best", "generations", "attempts", "accepted", "llm_calls", "usd", "seconds"]
+    counts = ["generations", "attempts", "accepted", "llm_calls", "usd", "seconds"]
+    assert list(answer) == ["run_id", "best", *counts, "headline", "diff"]
+    assert answer["headline"]["gain"] == pytest.approx(100 / answer["best"]["geomean_us"])
+    assert f"+++ {Path(answer['best']['path']).name}" in Path(answer["diff"]).read_text()
     over = ["speedup_over_seed", "speedup_over_naive_seed", "is_seed", "time_error"]
     assert list(answer["best"]) == ["id", "path", "geomean_us", "time_kind", *over]
     best = answer["best"]

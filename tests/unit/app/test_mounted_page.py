@@ -58,7 +58,7 @@ def test_it_opens_before_the_first_run_and_shows_it_afterwards(server: Starlette
     long_run.ledger.close()
     (head,) = json.loads(asked(server, "/scientist/api/runs")[2])["runs"]
     book = json.loads(asked(server, f"/scientist/api/runs/{head['id']}")[2])
-    assert book["story"]["best_us"] == head["best_us"]
+    assert book["head"] == head and book["changes"]
 
 
 @pytest.mark.parametrize("root_path", ["", "/behind"])
