@@ -14,9 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from app.chromium import browser_path
 from benchmarks.figure import Figure, report
 from page import RunReader, write_report
-from tests.support.browser import Browser, browser_path
+from tests.support.browser import Browser
 from tests.support.long_run import LongRun
 from tests.support.page_server import served
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from app.chromium import browser_path
 from page import RunReader
-from tests.support.browser import Browser, browser_path
+from tests.support.browser import Browser
 from tests.support.long_run import LongRun
 from tests.support.page_visits import VIEWS, chosen, sheet, visit
 

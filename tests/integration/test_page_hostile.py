@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from app.chromium import browser_path
 from page import RunReader, write_report
 from page.sheets import Extras
 from page.single_file import FOLDER
-from tests.support.browser import Browser, browser_path
+from tests.support.browser import Browser
 from tests.support.long_run import LongRun
 from tests.support.page_visits import VIEWS, everywhere, sheet, visit
 from tests.support.payloads import PAYLOADS

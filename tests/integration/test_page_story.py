@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from app.chromium import browser_path
 from page import RunReader, write_report
 from page.sheets import Extras
-from tests.support.browser import Browser, browser_path
+from tests.support.browser import Browser
 from tests.support.long_run import LongRun
 from tests.support.page_rules import offences, rule, spoken
 from tests.support.page_visits import SHEETS, VIEWS, sheet, visit

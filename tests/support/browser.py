@@ -16,7 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from app.chromium import browser_path
+
 FLAGS = (
     "--headless=new",
     "--disable-gpu",
@@ -41,11 +42,6 @@ NAMED_KEYS = {
     **{"Enter": ("\r", 13), "Escape": ("", 27), "Tab": ("", 9), "End": ("", 35), "Home": ("", 36)},
     **{"ArrowLeft": ("", 37), "ArrowUp": ("", 38), "ArrowRight": ("", 39), "ArrowDown": ("", 40)},
 }
-
-
-def browser_path() -> str | None:
-    """The browser of this machine, or None."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 class Browser:
