@@ -156,6 +156,10 @@ class RunReader:
     def _call_text(self, number: int, call: ModelCall) -> CallText:
         return CallText(call_line(number, call), self._text(call.prompt), self._text(call.reply or ""))
 
+    def text_of(self, attempt_id: str) -> str:
+        """Read the source of a candidate as tuned, or a sentence in its place where it is lost."""
+        return self._text(self._attempt(attempt_id).source)
+
     def source_of(self, attempt_id: str) -> tuple[str, Mapping[str, int]]:
         """Read the source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
         attempt = self._attempt(attempt_id)

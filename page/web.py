@@ -127,6 +127,9 @@ def application(site: Callable[[], Site]) -> Starlette:
     async def candidate(request: Request) -> Response:
         return await _answer(lambda: _as_text(site(), request, lambda r: r.sheet(request.path_params["candidate"])))
 
+    async def source(request: Request) -> Response:
+        return await _answer(lambda: _as_text(site(), request, lambda r: r.text_of(request.path_params["candidate"])))
+
     async def call(request: Request) -> Response:
         return await _answer(lambda: _as_text(site(), request, lambda r: r.call(request.path_params["number"])))
 
@@ -150,6 +153,7 @@ def application(site: Callable[[], Site]) -> Starlette:
             Route("/api/runs/{run}", run),
             Route("/api/runs/{run}/candidates/{candidate}", candidate),
             Route("/api/runs/{run}/candidates/{candidate}/machine", machine),
+            Route("/api/runs/{run}/candidates/{candidate}/source", source),
             Route("/api/runs/{run}/calls/{number:int}", call),
             Route("/api/events", events),
         ]

@@ -58,6 +58,10 @@ const data = {
     if (embedded) return unpacked("sheets", line);
     return remembered(`${run} ${id} ${book.lines[line].status}`, () => ask(`${inRun(run)}/candidates/${encodeURIComponent(id)}`));
   },
+  async source(book, id) {
+    if (embedded) return (await data.sheet(book, id)).source;
+    return remembered(`${book.head.id} ${id} source`, () => ask(`${inRun(book.head.id)}/candidates/${encodeURIComponent(id)}/source`));
+  },
   async machine(run, id) {
     if (!embedded) return remembered(`${run} ${id} machine`, () => ask(`${inRun(run)}/candidates/${encodeURIComponent(id)}/machine`));
     const held = (await unpacked("machines", 0))[id];

@@ -64,8 +64,8 @@ function reasonOf(view, change, words) {
 async function differenceBetween(view, from, to) {
   const { book, ui } = view;
   try {
-    const [before, after] = await Promise.all([from, to].map((id) => data.sheet(book, id)));
-    const listing = differenceListing(before.source, after.source), box = listing.querySelector(".code");
+    const [before, after] = await Promise.all([from, to].map((id) => data.source(book, id)));
+    const listing = differenceListing(before, after), box = listing.querySelector(".code");
     if (!box || box.querySelectorAll("tr").length <= 26) return listing;
     box.classList.add("keeps");
     box.classList.toggle("tall", Boolean(ui.isWhole));
