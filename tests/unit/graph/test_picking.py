@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agents.author import Idea
 from graph.calibration import Calibration, Forecast, gain_pct, paragraph
-from graph.nodes import pick
+from graph.picking import pick
 
 
 @st.composite
