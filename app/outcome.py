@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.screen import format_times, format_us, parts_text, say
 from records.quantity import counted
+from records.stage_clock import stages_text
 
 if TYPE_CHECKING:
     from app.session import Best, RunResult, Session
@@ -42,6 +43,8 @@ def print_outcome(result: RunResult, session: Session) -> None:
         f"{result.accepted} verified"
     )
     say(f"spent        ${result.usd:.2f} in {counted(result.llm_calls, 'model call')}, {result.seconds:.0f} s")
+    if parts := stages_text(result.stage_seconds):
+        say(f"             {parts}")
     if session.is_waiting:
         spool = run.on.partition(":")[2]
         say(f"answer with  python -m sandbox.worker --spool {spool} --target {run.target}   (where the GPU is)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -26,6 +27,7 @@ class SearchResult:
     llm_calls: int
     usd: float
     seconds: float
+    stage_seconds: Mapping[str, float]  # the parts of `seconds`, by stage
     headline: Headline = NO_HEADLINE  # the gain over what the user brought, with what was changed and what is left
     diff: str = ""  # of that kernel and the best one, unified
 

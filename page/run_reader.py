@@ -18,6 +18,7 @@ from records.errors import LedgerError, UsageError
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
 from records.ledger import Ledger
+from records.stage_clock import STAGES, stage_clock
 
 LAST_EVENTS = 200
 LOST = "(this text is missing from the artefact store or damaged)"
@@ -64,6 +65,7 @@ class RunReader:
         seeds, leading = yardsticks(attempts, ledger), leaders(attempts, ledger)
         calls = ledger.calls(run.id)
         best = leading[-1] if leading else None
+        clock = stage_clock(events)
         shapes, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
         extras, head = self.extras, self._head(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls)
         experiments = {e.id: e for e in ledger.experiments(run.id)}
@@ -90,6 +92,9 @@ class RunReader:
             calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
             literature=literature(events, tuple(experiments.values())),
             refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),
+            stage_seconds=clock.seconds,
+            stages=clock.current,
+            stage_names=STAGES,
             events=events[-LAST_EVENTS:],
         )
 

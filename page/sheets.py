@@ -10,6 +10,7 @@ from page.winning_changes import WinningChange
 from records.agreement import Agreement, Pair
 from records.evaluation import CaseResult, Finding, HotLine, Measurement, Resources
 from records.experiment import Event
+from records.stage_clock import OpenStage
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,9 @@ class RunBook:
     calls: tuple[CallLine, ...]
     literature: tuple[ReadPassage, ...]
     refuted: tuple[str, ...]
+    stage_seconds: Mapping[str, float]  # the wall time that the run was driven, by stage
+    stages: tuple[OpenStage, ...]  # under way; `since` in seconds since 1970
+    stage_names: Mapping[str, str]  # what the program does then, for people
     events: tuple[Event, ...]  # the last ones
 
 

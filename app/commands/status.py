@@ -10,6 +10,7 @@ import typer
 from app.commands.options import Json, known_runs
 from app.screen import emit, format_seconds, format_times, say
 from records.quantity import counted
+from records.stage_clock import STAGES
 
 if TYPE_CHECKING:
     from app.condition import Condition
@@ -61,6 +62,9 @@ def _lines(c: Condition) -> list[str]:
     ]
     if c.experiments and c.pid is not None:
         lines.append("             " + ", ".join(f"{name} {stage}" for name, stage in c.experiments.items()))
+    if c.stages:
+        now = (f"{STAGES.get(name, name)} {format_seconds(age)}" for name, age in c.stages.items())
+        lines.append(f"now          {'; '.join(now)}")
     if c.best is None:
         lines.append("best         no kernel was verified and timed yet")
     else:
