@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
-from app.commands.tasks_new import with_right_seed
+from app.task_making import with_right_seed
 from app.settings import load_settings
 from app.task_folders import open_sound_task
 

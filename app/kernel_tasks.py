@@ -39,7 +39,7 @@ class KernelWish:
 
 def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[Task, tuple[str, ...]]:
     """Write the folder, with the file as a seed that passes `check`: the task, and notes. UsageError says why not."""
-    from app.commands.new_folder import whole_or_none
+    from app.new_folder import whole_or_none
     from app.task_folders import open_sound_task, task_cage
     from imports.confined import imported
     from imports.hosts.local_headers import with_headers
