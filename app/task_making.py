@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.screen import note
-from imports.declared_inputs import DeclaredInputs
+from imports.declared_inputs import DeclaredInputs, Plain
+from imports.python_entry import python_entry
 from imports.readers import KERNELS, ImportPlace, form_of
 from records.errors import MachineError, UsageError
+from tasks.parameters import frozen_parameters, parameters_text
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -66,9 +68,18 @@ def _of_function(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task
 
     form, inputs = form_of(wish.source), wish.inputs.checked()
     gathered = form.gather(wish.source)
+    entry = python_entry(gathered.text, wish.source.function) if gathered.kind == "file" else None
+    numbers: dict[str, Plain] = dict(inputs.numbers)
+    if entry is not None:
+        numbers = {n: v for n, v in entry.reals().items() if n not in inputs.specs} | numbers
+        entry = entry.given(numbers)
     origin = {"source": gathered.shown, "form": form.form, "licence": wish.licence, "commit": wish.commit}
+    origin["parameters"] = parameters_text(entry.parameters) if entry else ""
+    plain_request = gathered.request(wish.name, wish.source.function, inputs.specs, dict(inputs.sizes))
+    if gathered.kind == "file":
+        plain_request["source"]["numbers"] = numbers
     request = {
-        **gathered.request(wish.name, wish.source.function, inputs.specs, dict(inputs.sizes)),
+        **plain_request,
         "origin": {**origin, "digest": gathered.digest},
         "gate": form.gate,
         "golden": wish.is_golden,
@@ -81,7 +92,8 @@ def _of_function(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(content)
         task, notes = with_right_seed(settings, folder, open_sound_task(settings, str(folder.absolute())))
-    return task, (*draft.notes, *notes)
+    frozen = [f"{p.name} stays {p.default}: kernels never get it" for p in frozen_parameters(task)]
+    return task, (*draft.notes, *frozen, *notes)
 
 
 def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task, tuple[str, ...]]:

@@ -18,7 +18,7 @@ from imports.sizing import Sizing
 from imports.source_file import Instance, Source
 
 FITS = 3  # times that expressions are fitted to sizes
-STEP = 1 / 64  # by which a real argument differs from trace to trace, as a part of it
+STEP = 1 / 128  # by which a real argument is smaller from trace to trace, as a part of it
 Values = Mapping[str, float]
 
 
@@ -45,7 +45,8 @@ def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step:
     configs = sizing.configs(rng)
 
     def values(index: int) -> Values:
-        return {n: v * (1 + index * step) if v else index * step for n, v in source.scalars().items()}
+        steps = {n: index * step * (1 + i / 8) for i, n in enumerate(source.scalars())}  # equal ones are told apart
+        return {n: v * (1 - steps[n]) if v else steps[n] for n, v in source.scalars().items()}
 
     def built(config: Mapping[str, int], index: int) -> Instance:
         try:

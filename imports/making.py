@@ -32,6 +32,7 @@ from tasks.origin import Origin
 COST = 2.0**22  # operations plus bytes of the largest test
 MOST_UNROLLED, MOST_BOUND = 64, 1024  # steps of a loop that is written out, a size that others may not exceed
 MOST_HELD = 3  # sizes that are tried as the one that cannot change
+VALUES = 4  # of a real argument over the tests
 MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
 
@@ -227,11 +228,18 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
         for case in source.tests()
         if sizing.admits(case) and cost({n: int(case[n]) for n in sizing.base}) <= COST
     ]
-    chosen: list[Mapping[str, float]] = [*listed_dims(sizing, cost, COST), *small]
+    plain = [{**dims, **_varied(scalars, i)} for i, dims in enumerate(listed_dims(sizing, cost, COST))]
+    chosen: list[Mapping[str, float]] = [*plain, *small]
     tests = list({tuple(c.items()): c for c in chosen}.values())
     left = [f"{len(listed_cases) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
     steps = {n: s for n, s in sizing.steps.items() if s > 1}
     return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(listed_cases) else []
+
+
+def _varied(scalars: Mapping[str, float], index: int) -> dict[str, float]:
+    """Give the values of a test: the caller's own, then smaller ones: no kernel has them built in."""
+    part = (index % VALUES) / (2 * VALUES)
+    return {n: v * (1 - part) if v else part for n, v in scalars.items()} if part else {}
 
 
 def _size_notes(sizing: Sizing, original: Mapping[str, int]) -> list[str]:

@@ -51,6 +51,7 @@ class Source:
     function: str  # empty: found
     specs: Mapping[str, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)  # input: type, dims, limit
     sizes: Mapping[str, int] = field(default_factory=dict)  # dims of the specs
+    numbers: Mapping[str, float] = field(default_factory=dict)  # parameters that are no tensors, real ones are scalars
 
     def constants(self) -> dict[str, int]:
         """Return the whole numbers that the file names or writes down, or that the inputs name."""
@@ -60,7 +61,7 @@ class Source:
 
     def scalars(self) -> Mapping[str, float]:
         """Return the real arguments that a caller chooses, with the values of the first case."""
-        return {}
+        return {n: v for n, v in self.numbers.items() if isinstance(v, float)} if self.specs else {}
 
     def cases(self) -> Sequence[Mapping[str, float]]:
         """List the cases that the source lists, constants and scalars; none where its constants are the only one."""
@@ -150,14 +151,15 @@ class Source:
         target = self._target({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
         return instance_of(target, space, lambda: tuple(space["get_inputs"]()))
 
-    def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
+    def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, Any]) -> Instance:
         def draw() -> tuple[Any, ...]:
             return tuple(
                 _drawn(dtype, [length_of(n, sizes) for n in shape], length_of(limit, sizes) if limit else 0)
                 for dtype, shape, limit in self.specs.values()
             )
 
-        return instance_of(self._target(space), space, draw, tuple(self.specs))
+        numbers = {n: sizes.get(n, v) for n, v in self.numbers.items()}
+        return instance_of(self._target(space), space, draw, tuple(self.specs), numbers)
 
 
 def length_of(name: str, sizes: Mapping[str, int]) -> int:
@@ -183,9 +185,13 @@ def _drawn(dtype: str, shape: list[int], limit: int) -> torch.Tensor:
 
 
 def instance_of(
-    target: Any, space: Mapping[str, Any], draw: Callable[[], tuple[Any, ...]], names: tuple[str, ...] = ()
+    target: Any,
+    space: Mapping[str, Any],
+    draw: Callable[[], tuple[Any, ...]],
+    names: tuple[str, ...] = (),
+    numbers: Mapping[str, float] | None = None,
 ) -> Instance:
-    """One of a module's class or of a function, with the arguments that `draw` gives."""
+    """One of a module's class or of a function, with the arguments that `draw` gives, and numbers by their names."""
     laws: dict[str, str] = {}
     state: dict[str, torch.Tensor] = {}
     torch.manual_seed(SEED)
@@ -194,14 +200,18 @@ def instance_of(
         torch.manual_seed(SEED)
         with Laws() as recorded_laws:
             module: Any = target(*init_inputs) if isinstance(init_inputs, (list, tuple)) else target(**init_inputs)
-        function, call, (state, laws) = module.forward, _of_module(module), _state(module, recorded_laws)
+        function, (state, laws) = module.forward, _state(module, recorded_laws)
     elif isinstance(target, torch.nn.Module):
-        function, call, (state, laws) = target.forward, _of_module(target), _state(target, space[LAWS])
+        module, function, (state, laws) = target, target.forward, _state(target, space[LAWS])
     else:
-        function = target
+        module, function = None, target
+    given = _binding(function, names, numbers or {})
 
-        def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
-            return target(*arguments)
+    def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+        positional, named = given(arguments)
+        if module is None:
+            return target(*positional, **named)
+        return torch.func.functional_call(module, dict(state), positional, named)
 
     torch.manual_seed(SEED)
     arguments = draw()
@@ -221,11 +231,22 @@ def _state(module: torch.nn.Module, laws: Laws) -> tuple[dict[str, torch.Tensor]
     return state, {n: laws.law(t) for n, t in state.items()}
 
 
-def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[Any, ...]], Any]:
-    def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
-        return torch.func.functional_call(module, dict(state), arguments)
+def _binding(
+    function: Any, names: tuple[str, ...], numbers: Mapping[str, float]
+) -> Callable[[tuple[Any, ...]], tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Give the way from tensors to arguments: by name where the function has all the names, else in their order."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return lambda tensors: (tensors, dict(numbers))
+    if not names or not all(n in signature.parameters for n in (*names, *numbers)):
+        return lambda tensors: (tensors, {n: v for n, v in numbers.items() if n in signature.parameters})
 
-    return call
+    def bound(tensors: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        arguments = signature.bind(**dict(zip(names, tensors, strict=True)), **numbers)
+        return arguments.args, arguments.kwargs
+
+    return bound
 
 
 def _entry_names(space: Mapping[str, Any]) -> list[str]:

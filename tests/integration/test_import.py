@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
-from app.task_making import with_right_seed
 from app.settings import load_settings
 from app.task_folders import open_sound_task
+from app.task_making import with_right_seed
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="the extra `torch` is not installed")

@@ -9,7 +9,8 @@ from records.errors import UsageError
 
 
 def test_tensors_numbers_and_sizes_are_told_apart() -> None:
-    inputs = declared(["x=f32[rows, cols]", "ids=i64[rows]:vocab", "eps=1e-5", "dim=-1", "keep=True"], ["rows=4,cols=8"])
+    words = ["x=f32[rows, cols]", "ids=i64[rows]:vocab", "eps=1e-5", "dim=-1", "keep=True"]
+    inputs = declared(words, ["rows=4,cols=8"])
     assert inputs.specs == {"x": ("f32", ["rows", "cols"], ""), "ids": ("i64", ["rows"], "vocab")}
     assert inputs.numbers == {"eps": 1e-5, "dim": -1, "keep": True}
     assert [type(value) for value in inputs.numbers.values()] == [float, int, bool]
