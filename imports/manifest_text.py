@@ -73,7 +73,9 @@ def manifest_text(
     if gate is not None:
         lines += [f"rtol = {gate[0]}", f"atol = {gate[1]}"]
     lines += ["", "[origin]"]
-    fields = {n: getattr(origin, n) for n in ("source", "form", "commit", "licence", "digest", "file", "parameters")}
+    fields = {
+        n: getattr(origin, n) for n in ("source", "form", "commit", "licence", "digest", "file", "frozen", "parameters")
+    }
     lines += [f"{n} = {json.dumps(v)}" for n, v in fields.items() if v]
     return "\n".join(lines) + "\n"
 

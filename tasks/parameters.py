@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from tasks.task import Statement
@@ -68,10 +69,5 @@ def frozen_parameters(statement: Statement) -> tuple[OriginalParameter, ...]:
 
 def _of_cpp(text: str) -> tuple[OriginalParameter, ...]:
     """Read C++'s words: a type, then a name."""
-    pairs = [part.strip().rpartition(" ") for part in text.split(",")]
-    return tuple(
-        OriginalParameter(name.lstrip("*&"), name.lstrip("*&"), cpp_type=f"{kind} {name[: -len(name.lstrip('*&'))]}".strip())
-        if name.startswith(("*", "&"))
-        else OriginalParameter(name, name, cpp_type=kind)
-        for kind, _, name in pairs
-    )
+    pairs = [re.fullmatch(r"\s*(.*?[\s*&])(\w+)\s*", part) for part in text.split(",")]
+    return tuple(OriginalParameter(pair[2], pair[2], cpp_type=pair[1].strip()) for pair in pairs if pair)
