@@ -34,6 +34,7 @@ from app.commands import (
     ledger_command,
     mcp_command,
     memory_command,
+    optimise,
     preferences,
     report_command,
     resume,
@@ -80,6 +81,7 @@ def _register(module: ModuleType) -> None:
 
 for _module in (
     demo,
+    optimise,
     run,
     resume,
     status,

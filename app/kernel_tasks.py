@@ -70,7 +70,7 @@ def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool)
         plan = _plan_of(wish, text + wish.host)
     except HostUnclear as error:
         raise UsageError(f"{path} cannot become a task: {error}") from None
-    reference = _reference_place(wish)
+    reference = reference_of(wish.reference)
     function, names = parameters_of(str(reference.path), reference.head, reference.function) if reference else ("", [])
     match = matched(plan, names)
     specs, shapeless = shapes_of(plan, match, wish.specs)
@@ -113,12 +113,13 @@ def _plan_of(wish: KernelWish, text: str) -> HostPlan:
     return found_plan(text, wish.source.function, wish.sizes, wish.outputs)
 
 
-def _reference_place(wish: KernelWish) -> ImportPlace | None:
+def reference_of(words: str) -> ImportPlace | None:
+    """Read FILE.py or FILE.py:FUNCTION; UsageError where there is no such file."""
     from imports.readers import ImportPlace
 
-    if not wish.reference:
+    if not words:
         return None
-    path, _, function = wish.reference.rpartition(":") if ":" in wish.reference else (wish.reference, "", "")
+    path, _, function = words.rpartition(":") if ":" in words else (words, "", "")
     reference = ImportPlace(Path(path), function)
     if not reference.path.is_file():
         raise UsageError(f"{reference.path} is not there; --reference takes FILE.py or FILE.py:FUNCTION")

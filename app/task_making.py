@@ -37,6 +37,9 @@ class TaskWish:
     licence: str = ""
     commit: str = ""
     is_golden: bool = False
+    gate: tuple[float, float] | None = None  # relative and absolute tolerance, where the file prescribes none
+    host: str = ""  # a host half, of a HIP file that has none, and the parameters of its kernel
+    parameters: str = ""
 
 
 def make_task(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task, tuple[str, ...]]:
@@ -53,9 +56,18 @@ def _of_kernel(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task, 
 
     digest = sha256(wish.source.head.encode()).hexdigest()
     origin = {"source": wish.source.path.name, "licence": wish.licence, "commit": wish.commit, "digest": digest}
+    origin["parameters"] = wish.parameters
     inputs = wish.inputs
     kernel_wish = KernelWish(
-        wish.name, wish.source, wish.reference, inputs.specs, inputs.sizes, wish.outputs, origin, wish.is_golden
+        wish.name,
+        wish.source,
+        wish.reference,
+        inputs.specs,
+        inputs.sizes,
+        wish.outputs,
+        origin,
+        wish.is_golden,
+        wish.host,
     )
     return make_of_kernel(settings, kernel_wish, folder)
 
@@ -81,7 +93,7 @@ def _of_function(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task
     request = {
         **plain_request,
         "origin": {**origin, "digest": gathered.digest},
-        "gate": form.gate,
+        "gate": wish.gate or form.gate,
         "golden": wish.is_golden,
     }
     note(f"executing {gathered.path.name} once, confined: without network and without your files")

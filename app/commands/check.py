@@ -9,6 +9,7 @@ import typer
 
 from app.commands.options import Json, KernelFile, On, Shapes, TargetName, TunableValues, shipped_tasks, tunables_of
 from app.screen import emit, say
+from records.errors import UsageError
 
 ForTask = Annotated[
     str,
@@ -45,7 +46,7 @@ Keep = Annotated[
 
 def command(
     file: KernelFile,
-    task: ForTask,
+    task: ForTask = "",
     target: TargetName = "mi300x",
     on: On = "lab",
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,
@@ -66,6 +67,9 @@ def command(
     from sandbox.candidate.kernel_file import read_kernel
 
     source, file, _ = read_kernel(file)
+    way = _way_without_plan(file, source)
+    if not task:
+        raise UsageError(way or f"name the task that {file} is for with --task: a name of `tasks`, or a task's folder")
     settings, chosen = load_settings(), tunables_of(set_ or [])
     evaluation = judge(
         settings,
@@ -82,7 +86,7 @@ def command(
         keep=keep,
     )
     golden = open_task(settings, task).golden
-    more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip(".")}
+    more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip("."), "way": way}
     more = {key: text for key, text in more.items() if text}
     if json:
         emit(verdict_json(evaluation) | more)
@@ -92,3 +96,18 @@ def command(
             say(f"\n{text}.")
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
+
+
+def _way_without_plan(file: Path, source: str) -> str:
+    """Say how a kernel without a launch plan is judged; empty for one that has a plan."""
+    from app.optimising import PLAN, Brought
+    from app.questions_of_source import command_words, with_offers
+    from imports.readers import KERNELS
+
+    if file.suffix not in KERNELS or source.lstrip("\ufeff \n").startswith(PLAN):
+        return ""
+    complete, _ = with_offers(Brought(str(file)))
+    return (
+        f"{file} has no launch plan, and needs none where you say what it computes; to have it verified and made "
+        f"faster, type kernel-scientist optimise {command_words(complete)}"
+    )

@@ -189,12 +189,13 @@ def finish(result: RunResult, session: Session, json: bool) -> None:
     if json:
         emit(asdict(result))
     else:
-        _print(result, session)
+        print_outcome(result, session)
     if not result.is_gain or session.is_waiting or session.run.pause == "approval":
         raise typer.Exit(1)
 
 
-def _print(result: RunResult, session: Session) -> None:
+def print_outcome(result: RunResult, session: Session) -> None:
+    """Print what came of a run."""
     run, best = session.run, result.best
     say()
     say(f"{run.status}: {run.stop_reason}" if run.stop_reason else run.status)

@@ -53,9 +53,8 @@ def test_a_file_that_launches_has_no_bare_kernel() -> None:
 
 
 def test_numbers_of_a_launch_are_named_or_told() -> None:
-    plan = (
-        '/*+++\n[[launch]]\nkernel = "scale"\ngrid = [1]\nblock = [1]\nargs = ["x", "y", 0.5, "rows", "cols"]\n+++*/\n'
-    )
+    launch = 'kernel = "scale"\ngrid = [1]\nblock = [1]\nargs = ["x", "y", 0.5, "r", "c"]'
+    plan = f"/*+++\n[[launch]]\n{launch}\n+++*/\n"
     assert built_in(plan + KERNEL) == "a = 0.5"
     named = with_scalars(plan + KERNEL, {"a": 0.5, "b": 2.0})
     assert 'args = ["x", "y", "a", "r", "c"]' in named and built_in(named) == ""

@@ -1,0 +1,243 @@
+"""`optimise`: Make a file of yours faster: a HIP or CUDA kernel, a PyTorch or NumPy function, a problem, a task."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands.options import AuthorName, Budget, Json, MaxWallSeconds, On, Quiet, RunSeed, TargetName
+from app.screen import emit, note, say
+
+if TYPE_CHECKING:
+    from app.optimising import Brought, Prepared, WrittenResult
+    from app.run_request import RunRequest
+    from app.session import RunResult, Session
+    from app.settings import Settings
+
+GENERATIONS = 3
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE[:NAME]",
+        help="A HIP or CUDA file with or without its host half, a file with a PyTorch or NumPy function, a KernelBench "
+        "problem, a folder of another form, or a task's name or folder.",
+        show_default=False,
+    ),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=TYPE[DIM,...]|NAME=NUMBER",
+        help="An input: x=f32[rows,cols], ids=i64[rows]:vocab (below vocab), eps=1e-5. Asked for where it is missing.",
+        show_default=False,
+    ),
+]
+Sizes = Annotated[
+    list[str] | None, typer.Option("--size", metavar="DIM=N,...", help="The sizes to be fast for.", show_default=False)
+]
+Reference = Annotated[
+    str,
+    typer.Option(
+        "--reference",
+        metavar="FILE.py[:FUNCTION]",
+        help="A NumPy or PyTorch function of what a HIP or CUDA file computes.",
+        show_default=False,
+    ),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option("--output", metavar="NAME", help="A buffer of a HIP file that is a result.", show_default=False),
+]
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid",
+        metavar="EXPRESSION",
+        help="Of a kernel without host half: workgroups along an axis, as ceil_div(n, 256).",
+        show_default=False,
+    ),
+]
+Block = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--block", metavar="N", help="Of such a kernel: work-items of a workgroup along an axis.", show_default=False
+    ),
+]
+ForTask = Annotated[
+    str, typer.Option("--task", help="Of a kernel with a launch plan: the task that it is for.", show_default=False)
+]
+ToleranceText = Annotated[
+    str,
+    typer.Option(
+        "--tolerance",
+        metavar="RTOL[,ATOL]",
+        help="A limit for every element, beside the error of the standard implementation.",
+        show_default=False,
+    ),
+]
+
+
+def command(
+    source: Source,
+    input_: Inputs = None,
+    size: Sizes = None,
+    reference: Reference = "",
+    output: Outputs = None,
+    grid: Grid = None,
+    block: Block = None,
+    task: ForTask = "",
+    tolerance: ToleranceText = "",
+    name: Annotated[str, typer.Option("--name", help="Of the result; else the function's or the file's.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The new folder; NAME-optimised by default.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over an earlier result.")] = False,
+    target: TargetName = "mi300x",
+    on: On = "auto",
+    author: AuthorName = None,
+    generations: Annotated[
+        int, typer.Option("--generations", min=1, help="Stop after so many generations.")
+    ] = GENERATIONS,
+    budget_usd: Budget = None,
+    max_wall_seconds: MaxWallSeconds = None,
+    seed: RunSeed = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Make it a task, search for a faster kernel, and write that with your own signature; exit 1 where none is faster.
+
+    At a terminal it asks for what the file does not say; elsewhere it names the whole command to type.
+    """
+    from app.optimising import FOLDER, Brought
+    from app.run_request import RunRequest
+    from app.settings import load_settings
+
+    brought = Brought(
+        source,
+        tuple(input_ or ()),
+        tuple(size or ()),
+        reference,
+        tuple(output or ()),
+        tuple(grid or ()),
+        tuple(block or ()),
+        task,
+        tolerance,
+        name,
+    )
+    settings = load_settings()
+    brought, author = _answered(settings, brought, author)
+    folder = out or Path(f"{brought.title}{FOLDER}")
+    prepared = _prepared(settings, brought, folder, force)
+    request = RunRequest(
+        prepared.task,
+        target,
+        on,
+        author,
+        seed,
+        budget_usd,
+        {"generations": generations},
+        starts=prepared.starts,
+        most={"max_wall_seconds": max_wall_seconds} if max_wall_seconds else None,
+    )
+    _search(settings, request, brought, prepared, folder, force=force, quiet=quiet, json=json)
+
+
+def _answered(settings: Settings, brought: Brought, author: str | None) -> tuple[Brought, str | None]:
+    """Ask at a terminal for what is not said; elsewhere UsageError with the whole command."""
+    from app.asking import can_ask, choose, complete
+    from app.questions_of_source import next_question, refuse_open
+
+    if next_question(brought) is None:
+        return brought, author
+    if not can_ask():
+        refuse_open(brought, "kernel-scientist optimise")
+    brought = complete(brought)
+    if not brought.tolerance and not brought.is_kernel:
+        words = "tolerance of every element, as 1e-3 or 1e-3,1e-5, or none beside the standard implementation's error"
+        line = choose(words, "none")
+        brought = brought if line == "none" else replace(brought, tolerance=line)
+    if author is None and settings.has_model:
+        author = choose("author", "llm", ("llm", "playbook"))
+    return brought, author
+
+
+def _prepared(settings: Settings, brought: Brought, folder: Path, force: bool) -> Prepared:
+    """Make the task in the result's folder; an earlier task there goes where that is asked."""
+    import shutil
+
+    from app.new_folder import refuse_taken
+    from app.optimising import TASK, prepare
+    from records.errors import UsageError
+
+    task_folder = folder / TASK
+    if folder.exists() and not force:
+        raise UsageError(f"{folder} is there already: give --force to write over it, or another place with --out")
+    if (task_folder / "task.toml").is_file():
+        shutil.rmtree(task_folder)
+    refuse_taken(task_folder)
+    prepared = prepare(settings, brought, task_folder)
+    for text in prepared.notes:
+        note(f"  {text}")
+    return prepared
+
+
+def _search(
+    settings: Settings,
+    request: RunRequest,
+    brought: Brought,
+    prepared: Prepared,
+    folder: Path,
+    *,
+    force: bool,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Search, print what came of it, and write it."""
+    from app.commands.run import drive
+    from app.optimising import write_result
+    from app.session import open_session
+
+    with open_session(settings, request) as session:
+        result = drive(session, settings, json, chosen=request.author is None, quiet=quiet)
+        written = None
+        if result.best is not None:
+            written = write_result(settings, result.run_id, folder, brought.title, force or not brought.is_task)
+        if json:
+            emit({**asdict(result), "written": None if written is None else _fields(written, folder)})
+        else:
+            _print(session, result, written, folder)
+        if written is None or (prepared.has_own_kernel and not result.is_gain):
+            raise typer.Exit(1)
+
+
+def _fields(written: WrittenResult, folder: Path) -> dict[str, object]:
+    return {
+        "path": str(written.path),
+        "folder": str(folder),
+        "files": [str(path) for path in written.files],
+        "remark": written.remark,
+    }
+
+
+def _print(session: Session, result: RunResult, written: WrittenResult | None, folder: Path) -> None:
+    """Print the run's outcome, where the file is, and how to go on."""
+    from app.commands.run import print_outcome
+
+    print_outcome(result, session)
+    run = session.run
+    if written is not None:
+        say(f"file         {written.path}   ({written.line})")
+        if written.remark:
+            say(f"             no file of your own form: {written.remark}")
+        say(f"report       {folder / 'report.html'}")
+    more = int(str(run.config.get("generations", GENERATIONS))) * 2
+    say(f"go on        kernel-scientist resume {run.id} --generations {more}")
+    if run.author != "llm":
+        task = run.task if "/" not in run.task else str(folder / "task")
+        best = shlex.quote(str(folder / "best.hip"))
+        say(f"with a model kernel-scientist run {shlex.quote(task)} --from {best} --author llm   (set OPENAI_API_KEY)")

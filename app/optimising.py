@@ -1,0 +1,201 @@
+"""From a file that somebody brings to a task and kernels to begin with, and from a run to files of their own form."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from app.exporting import ExportForm
+from imports.readers import KERNELS, ImportPlace, text_of
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from imports.bare_kernel import BareKernel
+    from tasks.task import Task
+
+FOLDER, TASK = "-optimised", "task"  # of the result, behind the name; of the task in it
+OTHER_FORMS = {"pytorch": "torch", "numpy": "numpy", "hip": "hip", "kernelbench": "kernelbench"}
+PLAN = "/*+++"
+
+
+@dataclass(frozen=True)
+class Brought:
+    """All that somebody says of what is to become faster."""
+
+    source: str  # FILE, FILE:NAME, a folder, or a task's name
+    inputs: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    reference: str = ""
+    outputs: tuple[str, ...] = ()
+    grid: tuple[str, ...] = ()  # of a kernel without host half
+    block: tuple[str, ...] = ()
+    task: str = ""  # of a kernel with a launch plan
+    tolerance: str = ""
+    name: str = ""
+
+    @property
+    def is_task(self) -> bool:
+        """True for a shipped task's name and for a folder with a task in it."""
+        from tasks.loader import task_names
+
+        path = Path(self.source)
+        return (path / "task.toml").is_file() or (self.source in task_names() and not path.exists())
+
+    @property
+    def place(self) -> ImportPlace:
+        """The file or folder and the function behind its colon; UsageError where there is none."""
+        from app.task_making import import_place
+        from tasks.loader import task_names
+
+        path = self.source.rpartition(":")[0] or self.source
+        if not Path(path).exists() and not Path(self.source).exists():
+            raise UsageError(
+                f"{self.source} is no file and no folder here, and no task: give FILE, FILE:NAME, a folder, or one of "
+                f"{', '.join(task_names())}"
+            )
+        return import_place(self.source, "give ")
+
+    @property
+    def title(self) -> str:
+        """The name of the result: what was given, the function's, or the file's, as letters, digits and underscores."""
+        if self.name or self.is_task:
+            return self.name or Path(self.source).resolve().name if self.name else Path(self.source).name
+        place = self.place
+        words = re.sub(r"\W", "_", place.function or place.path.resolve().name.partition(".")[0], flags=re.ASCII)
+        return words if words[:1].isalpha() else f"k_{words}"
+
+    @property
+    def is_candidate(self) -> bool:
+        """True for a kernel file that begins with a launch plan."""
+        place = self.place
+        return place.path.is_file() and place.head.lstrip("\ufeff \n").startswith(PLAN)
+
+    @property
+    def is_kernel(self) -> bool:
+        """True for HIP and CUDA."""
+        return self.place.path.suffix in KERNELS
+
+    def bare(self) -> list[BareKernel]:
+        """List the kernels of a file that launches none, or the one behind the colon."""
+        from imports.bare_kernel import bare_kernels
+        from imports.hosts.local_headers import with_headers
+
+        place = self.place
+        if not self.is_kernel or self.is_candidate:
+            return []
+        kernels = bare_kernels(with_headers(place.path, place.head, text_of)[0])
+        return [k for k in kernels if place.function in ("", k.name)] or kernels
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A task to search on: its name or folder, kernels to begin with, and sentences about it."""
+
+    task: str
+    starts: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+    has_own_kernel: bool = False  # that somebody brought, which the gain is told over
+
+
+def prepare(settings: Settings, brought: Brought, folder: Path) -> Prepared:
+    """Make the task in the new folder, or take the one that there is; UsageError says what is missing or wrong."""
+    from app.task_making import TaskWish, make_task
+    from imports.declared_inputs import declared
+
+    if brought.is_task:
+        return Prepared(brought.source)
+    if brought.is_candidate:
+        if not brought.task:
+            raise UsageError(
+                f"{brought.source} begins with a launch plan and does not say what it is to compute: name its task "
+                "with --task"
+            )
+        return Prepared(brought.task, (brought.place.path,), has_own_kernel=True)
+    inputs = declared(brought.inputs, brought.sizes)
+    wish = TaskWish(brought.title, brought.place, inputs, brought.reference, brought.outputs)
+    if brought.tolerance:
+        wish = replace(wish, gate=gate_of(brought.tolerance))
+    if kernels := brought.bare():
+        wish = replace(wish, **_launched(brought, kernels[0], wish))  # type: ignore[arg-type]
+    _, notes = make_task(settings, wish, folder)
+    return Prepared(str(folder), notes=notes, has_own_kernel=brought.is_kernel)
+
+
+def _launched(brought: Brought, kernel: BareKernel, wish: object) -> dict[str, object]:
+    """Write the host half of a kernel that has none."""
+    from app.kernel_tasks import reference_of
+    from imports.bare_kernel import StatedLaunch, as_cuda, host_half, parameter_text
+    from imports.declared_inputs import declared
+    from imports.kernel_request import parameters_of
+
+    inputs = declared(brought.inputs, brought.sizes)
+    reference = reference_of(brought.reference)
+    if reference is None:
+        raise UsageError(f"{brought.source} does not say what it computes: give --reference FILE.py:FUNCTION")
+    _, names = parameters_of(str(reference.path), reference.head, reference.function)
+    missing = [p.name for p in kernel.pointers if p.name not in inputs.specs]
+    missing += [n for n in kernel.reals if n not in inputs.numbers] + [n for n in kernel.sizes if n not in inputs.sizes]
+    if missing:
+        raise UsageError(
+            f"{brought.source} does not say what {', '.join(missing)} are: give them with --input or --size"
+        )
+    given = [p.name for p in kernel.pointers if p.is_constant or p.name in names]
+    text = host_half(kernel, inputs, StatedLaunch(brought.grid, brought.block), given)
+    return {
+        "host": as_cuda(text) if brought.place.path.suffix in (".cu", ".cuh") else text,
+        "parameters": parameter_text(kernel),
+    }
+
+
+def gate_of(text: str) -> tuple[float, float]:
+    """Read a tolerance, `RTOL` or `RTOL,ATOL`; UsageError for another text."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2) or not all(0 <= n < 1 for n in numbers):
+        raise UsageError(f"--tolerance takes RTOL or RTOL,ATOL, each from 0 to 1, such as 1e-3,1e-5, not {text!r}")
+    return numbers[0], numbers[-1]
+
+
+def form_of_task(task: Task) -> ExportForm:
+    """Find the form in which the result goes back to its author."""
+    form = task.provenance.form if task.provenance is not None else ""
+    named = OTHER_FORMS.get(form, form)
+    return named if named in get_args(ExportForm) else "hip"  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class WrittenResult:
+    """What was written: the file to use, all files, a line about them, and why it is no other form."""
+
+    path: Path
+    files: tuple[Path, ...]
+    line: str
+    remark: str = ""
+
+
+def write_result(settings: Settings, run_id: str, folder: Path, name: str, force: bool) -> WrittenResult:
+    """Write the best kernel of a run in its author's form, the kernel file itself and the report into the folder."""
+    from app.exporting import files_of, kernel_of_run, write_new
+    from app.task_folders import open_task
+
+    kernel = kernel_of_run(settings, run_id)
+    form = form_of_task(open_task(settings, kernel.task, kernel.target))
+    single = {"torch": f"{name}.py", "numpy": f"{name}.py", "kernelbench": f"{name}.py", "gpumode": "submission.py"}
+    out, remark = str(folder / single.get(form, "")), ""
+    try:
+        path, files, line = files_of(settings, kernel, form, out)
+    except UsageError as error:
+        path, files, line, remark = folder / "best.hip", {}, "the kernel with its launch plan", str(error)
+    best = {folder / "best.hip": kernel.source.encode()}
+    write_new({**files, **best}, force)
+    report = settings.runs_folder / run_id / "report.html"
+    if report.is_file():
+        shutil.copyfile(report, folder / report.name)
+    main = next((p for p in files if p.stem == name and p.suffix in (".hip", ".cu", ".py")), path)
+    return WrittenResult(main, (*files, *best), line, remark)
