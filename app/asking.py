@@ -11,7 +11,7 @@ from app.screen import is_terminal, note
 from records.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.optimising import Brought
+    from app.optimising import UserFile
 
 
 def can_ask() -> bool:
@@ -29,14 +29,14 @@ def choose(words: str, offer: str, choices: tuple[str, ...] = ()) -> str:
         note(f"one of {', '.join(choices)}, please")
 
 
-def complete(brought: Brought) -> Brought:
+def complete(user_file: UserFile) -> UserFile:
     """Ask for all that is open; an answer that cannot be is told and asked for again."""
-    from app.questions_of_source import next_question
+    from app.open_questions import next_question
 
-    while (question := next_question(brought)) is not None:
+    while (question := next_question(user_file)) is not None:
         try:
-            brought = question.answered(choose(question.words, question.offer, question.choices))
-            _ = brought.place
+            user_file = question.answered(choose(question.words, question.offer, question.choices))
+            _ = user_file.location
         except UsageError as error:
             note(str(error))
-    return brought
+    return user_file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -13,6 +14,7 @@ from imports.readers import KERNELS, ImportPlace, text_of
 from records.errors import UsageError
 
 if TYPE_CHECKING:
+    from app.exporting import ExportedKernel
     from app.settings import Settings
     from imports.bare_kernel import BareKernel
     from tasks.task import Task
@@ -23,7 +25,7 @@ PLAN = "/*+++"
 
 
 @dataclass(frozen=True)
-class Brought:
+class UserFile:
     """All that somebody says of what is to become faster."""
 
     source: str  # FILE, FILE:NAME, a folder, or a task's name
@@ -46,7 +48,7 @@ class Brought:
         return (path / "task.toml").is_file() or (self.source in task_names() and not path.exists())
 
     @property
-    def place(self) -> ImportPlace:
+    def location(self) -> ImportPlace:
         """The file or folder and the function behind its colon; UsageError where there is none."""
         from app.task_making import import_place
         from tasks.loader import task_names
@@ -64,89 +66,102 @@ class Brought:
         """The name of the result: what was given, the function's, or the file's, as letters, digits and underscores."""
         if self.name or self.is_task:
             return self.name or Path(self.source).resolve().name if self.name else Path(self.source).name
-        place = self.place
-        words = re.sub(r"\W", "_", place.function or place.path.resolve().name.partition(".")[0], flags=re.ASCII)
+        location = self.location
+        words = re.sub(r"\W", "_", location.function or location.path.resolve().name.partition(".")[0], flags=re.ASCII)
         return words if words[:1].isalpha() else f"k_{words}"
 
     @property
     def is_candidate(self) -> bool:
         """True for a kernel file that begins with a launch plan."""
-        place = self.place
-        return place.path.is_file() and place.head.lstrip("\ufeff \n").startswith(PLAN)
+        location = self.location
+        return location.path.is_file() and location.head.lstrip("\ufeff \n").startswith(PLAN)
 
     @property
     def is_kernel(self) -> bool:
         """True for HIP and CUDA."""
-        return self.place.path.suffix in KERNELS
+        return self.location.path.suffix in KERNELS
 
     def bare(self) -> list[BareKernel]:
         """List the kernels of a file that launches none, or the one behind the colon."""
         from imports.bare_kernel import bare_kernels
         from imports.hosts.local_headers import with_headers
 
-        place = self.place
+        location = self.location
         if not self.is_kernel or self.is_candidate:
             return []
-        kernels = bare_kernels(with_headers(place.path, place.head, text_of)[0])
-        return [k for k in kernels if place.function in ("", k.name)] or kernels
+        kernels = bare_kernels(with_headers(location.path, location.head, text_of)[0])
+        return [k for k in kernels if location.function in ("", k.name)] or kernels
 
 
 @dataclass(frozen=True)
-class Prepared:
+class StartingPoint:
     """A task to search on: its name or folder, kernels to begin with, and sentences about it."""
 
     task: str
     starts: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
-    has_own_kernel: bool = False  # that somebody brought, which the gain is told over
+    has_own_kernel: bool = False  # that somebody wrote, which the gain is told over
 
 
-def prepare(settings: Settings, brought: Brought, folder: Path) -> Prepared:
+def prepare(settings: Settings, user_file: UserFile, folder: Path) -> StartingPoint:
     """Make the task in the new folder, or take the one that there is; UsageError says what is missing or wrong."""
     from app.task_making import TaskWish, make_task
     from imports.declared_inputs import declared
 
-    if brought.is_task:
-        return Prepared(brought.source)
-    if brought.is_candidate:
-        if not brought.task:
+    if user_file.is_task:
+        return StartingPoint(user_file.source)
+    if user_file.is_candidate:
+        if not user_file.task:
             raise UsageError(
-                f"{brought.source} begins with a launch plan and does not say what it is to compute: name its task "
+                f"{user_file.source} begins with a launch plan and does not say what it is to compute: name its task "
                 "with --task"
             )
-        return Prepared(brought.task, (brought.place.path,), has_own_kernel=True)
-    inputs = declared(brought.inputs, brought.sizes)
-    wish = TaskWish(brought.title, brought.place, inputs, brought.reference, brought.outputs)
-    if brought.tolerance:
-        wish = replace(wish, gate=gate_of(brought.tolerance))
-    if kernels := brought.bare():
-        wish = replace(wish, **_launched(brought, kernels[0], wish))  # type: ignore[arg-type]
+        return StartingPoint(user_file.task, (user_file.location.path,), has_own_kernel=True)
+    inputs = declared(user_file.inputs, user_file.sizes)
+    wish = TaskWish(user_file.title, user_file.location, inputs, user_file.reference, user_file.outputs)
+    if user_file.tolerance:
+        wish = replace(wish, gate=gate_of(user_file.tolerance))
+    if kernels := user_file.bare():
+        wish = replace(wish, **_launched(user_file, kernels[0], wish))  # type: ignore[arg-type]
     _, notes = make_task(settings, wish, folder)
-    return Prepared(str(folder), notes=notes, has_own_kernel=brought.is_kernel)
+    return StartingPoint(str(folder), notes=notes, has_own_kernel=user_file.is_kernel)
 
 
-def _launched(brought: Brought, kernel: BareKernel, wish: object) -> dict[str, object]:
+def prepare_in(settings: Settings, user_file: UserFile, folder: Path, force: bool) -> StartingPoint:
+    """Make the task in the result's folder; UsageError where that is there, unless it may be written over."""
+    from app.new_folder import refuse_taken
+
+    if folder.exists() and not force:
+        raise UsageError(f"{folder} is there already: give --force to write over it, or another place with --out")
+    if (folder / TASK / "task.toml").is_file():
+        shutil.rmtree(folder / TASK)
+    if not user_file.is_task and not user_file.is_candidate:
+        refuse_taken(folder / TASK)
+    return prepare(settings, user_file, folder / TASK)
+
+
+def _launched(user_file: UserFile, kernel: BareKernel, wish: object) -> dict[str, object]:
     """Write the host half of a kernel that has none."""
     from app.kernel_tasks import reference_of
     from imports.bare_kernel import StatedLaunch, as_cuda, host_half, parameter_text
     from imports.declared_inputs import declared
     from imports.kernel_request import parameters_of
 
-    inputs = declared(brought.inputs, brought.sizes)
-    reference = reference_of(brought.reference)
+    inputs = declared(user_file.inputs, user_file.sizes)
+    reference = reference_of(user_file.reference)
     if reference is None:
-        raise UsageError(f"{brought.source} does not say what it computes: give --reference FILE.py:FUNCTION")
+        raise UsageError(f"{user_file.source} does not say what it computes: give --reference FILE.py:FUNCTION")
     _, names = parameters_of(str(reference.path), reference.head, reference.function)
     missing = [p.name for p in kernel.pointers if p.name not in inputs.specs]
     missing += [n for n in kernel.reals if n not in inputs.numbers] + [n for n in kernel.sizes if n not in inputs.sizes]
     if missing:
         raise UsageError(
-            f"{brought.source} does not say what {', '.join(missing)} are: give them with --input or --size"
+            f"{user_file.source} does not say what {', '.join(missing)} are: give them with --input or --size"
         )
-    given = [p.name for p in kernel.pointers if p.is_constant or p.name in names]
-    text = host_half(kernel, inputs, StatedLaunch(brought.grid, brought.block), given)
+    buffers_before = [p.name for p in kernel.pointers if p.is_constant or p.name in names]
+    text = host_half(kernel, inputs, StatedLaunch(user_file.grid, user_file.block), buffers_before)
     return {
-        "host": as_cuda(text) if brought.place.path.suffix in (".cu", ".cuh") else text,
+        "host": as_cuda(text) if user_file.location.path.suffix in (".cu", ".cuh") else text,
         "parameters": parameter_text(kernel),
     }
 
@@ -165,37 +180,49 @@ def gate_of(text: str) -> tuple[float, float]:
 def form_of_task(task: Task) -> ExportForm:
     """Find the form in which the result goes back to its author."""
     form = task.provenance.form if task.provenance is not None else ""
-    named = OTHER_FORMS.get(form, form)
-    return named if named in get_args(ExportForm) else "hip"  # type: ignore[return-value]
+    export_form = OTHER_FORMS.get(form, form)
+    return export_form if export_form in get_args(ExportForm) else "hip"  # type: ignore[return-value]
+
+
+def name_of_task(task: str) -> str:
+    """Name a result by the task, which may be the folder beside it."""
+    path = Path(task)
+    return path.parent.name.rpartition("-")[0] if path.name == TASK else path.name
 
 
 @dataclass(frozen=True)
-class WrittenResult:
-    """What was written: the file to use, all files, a line about them, and why it is no other form."""
+class OwnFiles:
+    """The files of a result by their paths: the one to use, a line about them, and why they have no other form."""
 
     path: Path
-    files: tuple[Path, ...]
+    files: Mapping[Path, bytes]
     line: str
     remark: str = ""
 
 
-def write_result(settings: Settings, run_id: str, folder: Path, name: str, force: bool) -> WrittenResult:
-    """Write the best kernel of a run in its author's form, the kernel file itself and the report into the folder."""
-    from app.exporting import files_of, kernel_of_run, write_new
+def own_files(settings: Settings, kernel: ExportedKernel, folder: Path, name: str) -> OwnFiles:
+    """Write a kernel in its author's form, with the kernel file itself beside it; in memory."""
+    from app.exporting import files_of
     from app.task_folders import open_task
 
-    kernel = kernel_of_run(settings, run_id)
     form = form_of_task(open_task(settings, kernel.task, kernel.target))
     single = {"torch": f"{name}.py", "numpy": f"{name}.py", "kernelbench": f"{name}.py", "gpumode": "submission.py"}
-    out, remark = str(folder / single.get(form, "")), ""
+    best, remark, files = folder / "best.hip", "", dict[Path, bytes]()
     try:
-        path, files, line = files_of(settings, kernel, form, out)
+        path, files, line = files_of(settings, kernel, form, str(folder / single.get(form, "")))
     except UsageError as error:
-        path, files, line, remark = folder / "best.hip", {}, "the kernel with its launch plan", str(error)
-    best = {folder / "best.hip": kernel.source.encode()}
-    write_new({**files, **best}, force)
+        path, line, remark = best, "the kernel with its launch plan", str(error)
+    main = next((p for p in files if p.stem == name and p.suffix in (".hip", ".cu", ".py")), path)
+    return OwnFiles(main, {**files, best: kernel.source.encode()}, line, remark)
+
+
+def write_result(settings: Settings, run_id: str, folder: Path, name: str, force: bool) -> OwnFiles:
+    """Write the best kernel of a run in its author's form, the kernel file itself and the report into the folder."""
+    from app.exporting import kernel_of_run, write_new
+
+    result = own_files(settings, kernel_of_run(settings, run_id), folder, name)
+    write_new(result.files, force)
     report = settings.runs_folder / run_id / "report.html"
     if report.is_file():
         shutil.copyfile(report, folder / report.name)
-    main = next((p for p in files if p.stem == name and p.suffix in (".hip", ".cu", ".py")), path)
-    return WrittenResult(main, (*files, *best), line, remark)
+    return result

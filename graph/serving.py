@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, Required, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -54,9 +54,18 @@ class RunPreset(TypedDict, total=False):
 
 
 class RunInput(RunPreset, total=False):
-    """A request for a run; only the task is needed."""
+    """A request for a run: a task, or the text of a kernel or function of one's own with what it does not say."""
 
-    task: Required[str]
+    task: str
+    source: str  # the text of a Python, HIP or CUDA file
+    language: str  # of it: python, hip or cuda
+    function: str  # the function or kernel, of several
+    inputs: list[str]  # each as x=f32[rows,cols] or eps=1e-5
+    sizes: dict[str, int]  # to be fast for
+    reference: str  # of a kernel: the text of a Python function of what it computes
+    grid: list[str]  # of a kernel without host code: expressions of the sizes
+    block: list[str]
+    name: str  # of the task
 
 
 class RunOutput(TypedDict, total=False):

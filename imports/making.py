@@ -13,6 +13,7 @@ import torch
 from imports.fitted_graph import graphs_of, short
 from imports.graph import Graph
 from imports.hip_text import seed_text, waves_text
+from imports.listed_cases import varied
 from imports.manifest_text import Shapes, flops, manifest_text, moved
 from imports.names import NAIVE, WAVES, is_plain, is_reserved
 from imports.numpy_text import LAWS, SAID, reference_text
@@ -32,7 +33,6 @@ from tasks.origin import Origin
 COST = 2.0**22  # operations plus bytes of the largest test
 MOST_UNROLLED, MOST_BOUND = 64, 1024  # steps of a loop that is written out, a size that others may not exceed
 MOST_HELD = 3  # sizes that are tried as the one that cannot change
-VALUES = 4  # of a real argument over the tests
 MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
 
@@ -72,9 +72,8 @@ def make(request: ImportRequest, folder: Path) -> ImportOutcome:
     _refuse_clashes(graph, dims)
     shapes, left = _shapes(graph, sizing, source, scalars)
     _refuse_heavy(graph, shapes)
-    notes = [*graph.notes, *_size_notes(sizing, original), *source.notes(), *left]
     seeds, why = _seeds(graph, dims, list(scalars))
-    notes += [why] if why else []
+    notes = [*graph.notes, *_size_notes(sizing, original), *source.notes(), *left, *([why] if why else [])]
     law, gate, problems = _lawful(request, graph, drawn, dims, shapes, notes, folder)
     if problems:
         raise ImportRefused(problems[0] + (f" (and {len(problems) - 1} more)" if problems[1:] else ""))
@@ -220,7 +219,7 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
         return float(evaluate(work, dims) + evaluate(traffic, dims))
 
     original, listed_cases = source.constants(), source.cases()
-    fitting = [case for case in listed_cases or [original] if not listed_cases or sizing.admits(case)]
+    fitting = [case for case in listed_cases if sizing.admits(case)] if listed_cases else [original]
     reduced = [{n: v for n, v in case.items() if n in sizing.base or n in scalars} for case in fitting]
     benchmarks = list({tuple(case.items()): case for case in reduced}.values())
     small = [
@@ -228,18 +227,11 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
         for case in source.tests()
         if sizing.admits(case) and cost({n: int(case[n]) for n in sizing.base}) <= COST
     ]
-    plain = [{**dims, **_varied(scalars, i)} for i, dims in enumerate(listed_dims(sizing, cost, COST))]
-    chosen: list[Mapping[str, float]] = [*plain, *small]
-    tests = list({tuple(c.items()): c for c in chosen}.values())
+    chosen = [{**dims, **varied(scalars, i)} for i, dims in enumerate(listed_dims(sizing, cost, COST))]
+    tests = list({tuple(c.items()): c for c in [*chosen, *small]}.values())
     left = [f"{len(listed_cases) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
     steps = {n: s for n, s in sizing.steps.items() if s > 1}
     return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(listed_cases) else []
-
-
-def _varied(scalars: Mapping[str, float], index: int) -> dict[str, float]:
-    """Give the values of a test: the caller's own, then smaller ones: no kernel has them built in."""
-    part = (index % VALUES) / (2 * VALUES)
-    return {n: v * (1 - part) if v else part for n, v in scalars.items()} if part else {}
 
 
 def _size_notes(sizing: Sizing, original: Mapping[str, int]) -> list[str]:

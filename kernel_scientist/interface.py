@@ -17,7 +17,7 @@ from app.session import Session, open_session, resume_session
 from app.settings import Settings, load_settings
 from app.tracing import tracing_here
 from kernel_scientist.run_events import Finished, RunEvent, event_of
-from kernel_scientist.search_result import SearchResult
+from kernel_scientist.search_result import OptimisedKernel, SearchResult
 from records.allowance import NAMES
 from records.errors import UsageError
 from records.evaluation import Evaluation
@@ -92,6 +92,46 @@ def run(
     checked_fields({"task": task, "progress": progress}, {"task": (str, Path), "progress": _KINDS["ask"]}, "a run")
     with tracing_here(chosen["settings"]), _opened(task, chosen) as session:
         return _driven(session, progress, chosen.get("ask"))
+
+
+def optimise(
+    source: str | Path | Callable[..., Any],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    reference: str | Path | Callable[..., Any] = "",
+    grid: Sequence[str] = (),
+    block: Sequence[str | int] = (),
+    name: str = "",
+    out: str | Path = "",
+    force: bool = False,
+    progress: Callable[[RunEvent], None] = lambda _: None,
+    **options: Unpack[RunOptions],
+) -> OptimisedKernel:
+    """Make a file or a function faster, and write the result with its own signature into NAME-optimised or `out`.
+
+    `source` is FILE or FILE:NAME as the command `optimise` takes it, or a function of PyTorch or NumPy; `inputs` are
+    words such as {"x": "f32[rows,cols]", "eps": 1e-5} with `sizes`, or example arrays. The other options are those of
+    `run`. ScientistError says in a sentence what is missing.
+    """
+    from app.open_questions import refuse_open
+    from app.optimising import FOLDER, prepare_in, write_result
+    from kernel_scientist.user_function import user_file_of
+
+    chosen = _checked_options(options)
+    launch = tuple(grid), tuple(map(str, block))
+    with user_file_of(source, inputs or {}, sizes or {}, reference, launch, name) as user_file:
+        refuse_open(user_file, "kernel-scientist optimise")
+        title = user_file.title
+        folder = Path(out or f"{title}{FOLDER}")
+        prepared = prepare_in(chosen["settings"], user_file, folder, force)
+    starts = (*prepared.starts, *_listed(chosen.get("starts", ()), "starts", str | Path))
+    with tracing_here(chosen["settings"]), _opened(prepared.task, {**chosen, "starts": starts}) as session:
+        result = _driven(session, progress, chosen.get("ask"))
+    if result.best is None:
+        return OptimisedKernel(result, None, (), prepared.notes, "no kernel was verified")
+    result_files = write_result(chosen["settings"], result.run_id, folder, title, force)
+    return OptimisedKernel(result, result_files.path, tuple(result_files.files), prepared.notes, result_files.remark)
 
 
 def resume(

@@ -29,3 +29,14 @@ class SearchResult:
     def is_gain(self) -> bool:
         """True where a verified kernel is faster than the best seed as tuned."""
         return self.best is not None and not self.best.is_seed and self.best.speedup_over_seed is not None
+
+
+@dataclass(frozen=True)
+class OptimisedKernel:
+    """The outcome of `optimise`: the search, and what was written; `path` is the file to use, None for none."""
+
+    search: SearchResult
+    path: Path | None
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]  # about the task that was made
+    remark: str = ""  # why there is no file, or none of the author's own form

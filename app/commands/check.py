@@ -67,9 +67,11 @@ def command(
     from sandbox.candidate.kernel_file import read_kernel
 
     source, file, _ = read_kernel(file)
-    way = _way_without_plan(file, source)
+    advice = _advice_without_plan(file, source)
     if not task:
-        raise UsageError(way or f"name the task that {file} is for with --task: a name of `tasks`, or a task's folder")
+        raise UsageError(
+            advice or f"name the task that {file} is for with --task: a name of `tasks`, or a task's folder"
+        )
     settings, chosen = load_settings(), tunables_of(set_ or [])
     evaluation = judge(
         settings,
@@ -86,7 +88,7 @@ def command(
         keep=keep,
     )
     golden = open_task(settings, task).golden
-    more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip("."), "way": way}
+    more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip("."), "advice": advice}
     more = {key: text for key, text in more.items() if text}
     if json:
         emit(verdict_json(evaluation) | more)
@@ -98,15 +100,15 @@ def command(
         raise typer.Exit(1)
 
 
-def _way_without_plan(file: Path, source: str) -> str:
+def _advice_without_plan(file: Path, source: str) -> str:
     """Say how a kernel without a launch plan is judged; empty for one that has a plan."""
-    from app.optimising import PLAN, Brought
-    from app.questions_of_source import command_words, with_offers
+    from app.open_questions import command_words, with_offers
+    from app.optimising import PLAN, UserFile
     from imports.readers import KERNELS
 
     if file.suffix not in KERNELS or source.lstrip("\ufeff \n").startswith(PLAN):
         return ""
-    complete, _ = with_offers(Brought(str(file)))
+    complete, _ = with_offers(UserFile(str(file)))
     return (
         f"{file} has no launch plan, and needs none where you say what it computes; to have it verified and made "
         f"faster, type kernel-scientist optimise {command_words(complete)}"

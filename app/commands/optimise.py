@@ -13,7 +13,7 @@ from app.commands.options import AuthorName, Budget, Json, MaxWallSeconds, On, Q
 from app.screen import emit, note, say
 
 if TYPE_CHECKING:
-    from app.optimising import Brought, Prepared, WrittenResult
+    from app.optimising import OwnFiles, StartingPoint, UserFile
     from app.run_request import RunRequest
     from app.session import RunResult, Session
     from app.settings import Settings
@@ -113,11 +113,11 @@ def command(
 
     At a terminal it asks for what the file does not say; elsewhere it names the whole command to type.
     """
-    from app.optimising import FOLDER, Brought
+    from app.optimising import FOLDER, UserFile, prepare_in
     from app.run_request import RunRequest
     from app.settings import load_settings
 
-    brought = Brought(
+    user_file = UserFile(
         source,
         tuple(input_ or ()),
         tuple(size or ()),
@@ -130,9 +130,11 @@ def command(
         name,
     )
     settings = load_settings()
-    brought, author = _answered(settings, brought, author)
-    folder = out or Path(f"{brought.title}{FOLDER}")
-    prepared = _prepared(settings, brought, folder, force)
+    user_file, author = _answered(settings, user_file, author)
+    folder = out or Path(f"{user_file.title}{FOLDER}")
+    prepared = prepare_in(settings, user_file, folder, force)
+    for text in prepared.notes:
+        note(f"  {text}")
     request = RunRequest(
         prepared.task,
         target,
@@ -144,53 +146,33 @@ def command(
         starts=prepared.starts,
         most={"max_wall_seconds": max_wall_seconds} if max_wall_seconds else None,
     )
-    _search(settings, request, brought, prepared, folder, force=force, quiet=quiet, json=json)
+    _search(settings, request, user_file, prepared, folder, force=force, quiet=quiet, json=json)
 
 
-def _answered(settings: Settings, brought: Brought, author: str | None) -> tuple[Brought, str | None]:
+def _answered(settings: Settings, user_file: UserFile, author: str | None) -> tuple[UserFile, str | None]:
     """Ask at a terminal for what is not said; elsewhere UsageError with the whole command."""
     from app.asking import can_ask, choose, complete
-    from app.questions_of_source import next_question, refuse_open
+    from app.open_questions import next_question, refuse_open
 
-    if next_question(brought) is None:
-        return brought, author
+    if next_question(user_file) is None:
+        return user_file, author
     if not can_ask():
-        refuse_open(brought, "kernel-scientist optimise")
-    brought = complete(brought)
-    if not brought.tolerance and not brought.is_kernel:
+        refuse_open(user_file, "kernel-scientist optimise")
+    user_file = complete(user_file)
+    if not user_file.tolerance and not user_file.is_kernel:
         words = "tolerance of every element, as 1e-3 or 1e-3,1e-5, or none beside the standard implementation's error"
         line = choose(words, "none")
-        brought = brought if line == "none" else replace(brought, tolerance=line)
+        user_file = user_file if line == "none" else replace(user_file, tolerance=line)
     if author is None and settings.has_model:
         author = choose("author", "llm", ("llm", "playbook"))
-    return brought, author
-
-
-def _prepared(settings: Settings, brought: Brought, folder: Path, force: bool) -> Prepared:
-    """Make the task in the result's folder; an earlier task there goes where that is asked."""
-    import shutil
-
-    from app.new_folder import refuse_taken
-    from app.optimising import TASK, prepare
-    from records.errors import UsageError
-
-    task_folder = folder / TASK
-    if folder.exists() and not force:
-        raise UsageError(f"{folder} is there already: give --force to write over it, or another place with --out")
-    if (task_folder / "task.toml").is_file():
-        shutil.rmtree(task_folder)
-    refuse_taken(task_folder)
-    prepared = prepare(settings, brought, task_folder)
-    for text in prepared.notes:
-        note(f"  {text}")
-    return prepared
+    return user_file, author
 
 
 def _search(
     settings: Settings,
     request: RunRequest,
-    brought: Brought,
-    prepared: Prepared,
+    user_file: UserFile,
+    prepared: StartingPoint,
     folder: Path,
     *,
     force: bool,
@@ -204,36 +186,36 @@ def _search(
 
     with open_session(settings, request) as session:
         result = drive(session, settings, json, chosen=request.author is None, quiet=quiet)
-        written = None
+        result_files = None
         if result.best is not None:
-            written = write_result(settings, result.run_id, folder, brought.title, force or not brought.is_task)
+            result_files = write_result(settings, result.run_id, folder, user_file.title, force)
         if json:
-            emit({**asdict(result), "written": None if written is None else _fields(written, folder)})
+            emit({**asdict(result), "result_files": None if result_files is None else _fields(result_files, folder)})
         else:
-            _print(session, result, written, folder)
-        if written is None or (prepared.has_own_kernel and not result.is_gain):
+            _print(session, result, result_files, folder)
+        if result_files is None or (prepared.has_own_kernel and not result.is_gain):
             raise typer.Exit(1)
 
 
-def _fields(written: WrittenResult, folder: Path) -> dict[str, object]:
+def _fields(result_files: OwnFiles, folder: Path) -> dict[str, object]:
     return {
-        "path": str(written.path),
+        "path": str(result_files.path),
         "folder": str(folder),
-        "files": [str(path) for path in written.files],
-        "remark": written.remark,
+        "files": [str(path) for path in result_files.files],
+        "remark": result_files.remark,
     }
 
 
-def _print(session: Session, result: RunResult, written: WrittenResult | None, folder: Path) -> None:
+def _print(session: Session, result: RunResult, result_files: OwnFiles | None, folder: Path) -> None:
     """Print the run's outcome, where the file is, and how to go on."""
     from app.commands.run import print_outcome
 
     print_outcome(result, session)
     run = session.run
-    if written is not None:
-        say(f"file         {written.path}   ({written.line})")
-        if written.remark:
-            say(f"             no file of your own form: {written.remark}")
+    if result_files is not None:
+        say(f"file         {result_files.path}   ({result_files.line})")
+        if result_files.remark:
+            say(f"             no file of your own form: {result_files.remark}")
         say(f"report       {folder / 'report.html'}")
     more = int(str(run.config.get("generations", GENERATIONS))) * 2
     say(f"go on        kernel-scientist resume {run.id} --generations {more}")

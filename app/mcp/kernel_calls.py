@@ -63,6 +63,14 @@ def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
     }
 
 
+def make_task(settings: Settings, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a task of a text; its name, its folder and sentences about it."""
+    from app.user_text import task_name, task_of_text, user_text_of
+
+    prepared = task_of_text(settings, user_text_of(fields))
+    return {"task": task_name(prepared), "folder": prepared.task, "notes": list(prepared.notes)}
+
+
 def check(settings: Settings, request: KernelRequest) -> dict[str, Any]:
     """Return the fields of a `KernelVerdict`."""
     loaded, evaluation = _judged(settings, request)
@@ -206,6 +214,8 @@ def answer_call(request: Mapping[str, Any]) -> dict[str, Any]:
         match request["call"]:
             case "show_task":
                 return {"answer": show_task(settings, request["task"], request["target"])}
+            case "make_task":
+                return {"answer": make_task(settings, request["user_text"])}
             case "check":
                 return {"answer": check(settings, *kernels)}
             case "compare":

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.mcp.advice import explained
@@ -141,6 +142,21 @@ class RunCalls:
         data = self.best(run_id)["source"].encode()
         self._workspace.write(path, data, replace=replace)
         return {"path": path, "bytes": len(data)}
+
+    def export_own(self, run_id: str, path: str) -> dict[str, Any]:
+        """Write the best kernel in its author's form into a new folder of the workspace."""
+        from app.exporting import kernel_of_run
+        from app.optimising import name_of_task, own_files
+
+        if (self._workspace.root / path).resolve().is_relative_to(self._settings.runs_folder.resolve()):
+            raise UsageError(f"{path[:200]!r} is in the folder of the runs, which keeps their records; choose another")
+        with self._records() as (ledger, _):
+            run = self._find_run(ledger, run_id)
+        kernel = kernel_of_run(self._settings, run.id)
+        result = own_files(self._settings, kernel, Path(), name_of_task(kernel.task))
+        self._workspace.write_folder(path, {str(file): content for file, content in result.files.items()})
+        names = [f"{path}/{file}" for file in result.files]
+        return {"path": f"{path}/{result.path}", "bytes": sum(map(len, result.files.values())), "files": names}
 
     @contextmanager
     def _records(self) -> Iterator[tuple[Ledger, ArtefactStore]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.commands import check
-from app.optimising import Brought, gate_of
-from app.questions_of_source import PLACEHOLDER, command_words, next_question, refuse_open, with_offers
+from app.open_questions import PLACEHOLDER, command_words, next_question, refuse_open, with_offers
+from app.optimising import UserFile, gate_of
 from records.errors import UsageError
 
 KERNEL = """
@@ -46,21 +46,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_the_open_questions_of_a_file_make_a_whole_command(name: str, text: str, options: str, folder: Path) -> None:
     (folder / name).write_text(text)
-    complete, asked = with_offers(Brought(name))
+    complete, asked = with_offers(UserFile(name))
     assert bool(asked) == bool(options) and next_question(complete) is None
     words = shlex.split(command_words(complete))
     assert all(word in words for word in shlex.split(options))
     if asked:
         with pytest.raises(UsageError, match="optimise") as error:
-            refuse_open(Brought(name), "kernel-scientist optimise")
+            refuse_open(UserFile(name), "kernel-scientist optimise")
         assert command_words(complete) in str(error.value)
 
 
 def test_what_is_given_is_not_asked_for(folder: Path) -> None:
     (folder / "f.py").write_text(FUNCTION)
-    given = Brought("f.py:blend", inputs=("x=f32[n,8]", "bias=f32[8]"), sizes=("n=64",))
+    given = UserFile("f.py:blend", inputs=("x=f32[n,8]", "bias=f32[8]"), sizes=("n=64",))
     assert next_question(given) is None
-    question = next_question(Brought("f.py:blend", inputs=("bias=f32[8]",), sizes=("n=64",)))
+    question = next_question(UserFile("f.py:blend", inputs=("bias=f32[8]",), sizes=("n=64",)))
     assert question is not None and question.subject == "what x is"
     with pytest.raises(UsageError, match="takes NAME=TYPE"):
         question.answered("f99[n]")
@@ -72,13 +72,13 @@ def test_what_is_given_is_not_asked_for(folder: Path) -> None:
 )
 def test_a_result_has_a_name_that_a_task_can_have(source: str, title: str | None, folder: Path) -> None:
     (folder / source.partition(":")[0]).write_text(FUNCTION) if title else None
-    assert Brought(source).title == (title or source)
-    assert Brought(source, name="mine").title == "mine"
+    assert UserFile(source).title == (title or source)
+    assert UserFile(source, name="mine").title == "mine"
 
 
 def test_what_is_nothing_is_refused_with_the_names_of_tasks(folder: Path) -> None:
     with pytest.raises(UsageError, match="row_softmax"):
-        next_question(Brought("missing.py"))
+        next_question(UserFile("missing.py"))
     assert gate_of("1e-3") == (1e-3, 1e-3) and gate_of("1e-3,1e-5") == (1e-3, 1e-5)
     for text in ("much", "2", "1,2,3"):
         with pytest.raises(UsageError, match="RTOL"):
