@@ -184,12 +184,6 @@ def form_of_task(task: Task) -> ExportForm:
     return export_form if export_form in get_args(ExportForm) else "hip"  # type: ignore[return-value]
 
 
-def name_of_task(task: str) -> str:
-    """Name a result by the task, which may be the folder beside it."""
-    path = Path(task)
-    return path.parent.name.rpartition("-")[0] if path.name == TASK else path.name
-
-
 @dataclass(frozen=True)
 class OwnFiles:
     """The files of a result by their paths: the one to use, a line about them, and why they have no other form."""
@@ -199,13 +193,22 @@ class OwnFiles:
     line: str
     remark: str = ""
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the result."""
+        return next(p for p in self.files if p.name == "best.hip").parent
 
-def own_files(settings: Settings, kernel: ExportedKernel, folder: Path, name: str) -> OwnFiles:
-    """Write a kernel in its author's form, with the kernel file itself beside it; in memory."""
+
+def own_files(settings: Settings, kernel: ExportedKernel, out: Path | None) -> OwnFiles:
+    """Write a kernel in its author's form, with the kernel file itself beside it; in memory.
+
+    The folder is named after the task where none is given.
+    """
     from app.exporting import files_of
     from app.task_folders import open_task
 
-    form = form_of_task(open_task(settings, kernel.task, kernel.target))
+    task = open_task(settings, kernel.task, kernel.target)
+    form, name, folder = form_of_task(task), task.name, out or Path(f"{task.name}{FOLDER}")
     single = {"torch": f"{name}.py", "numpy": f"{name}.py", "kernelbench": f"{name}.py", "gpumode": "submission.py"}
     best, remark, files = folder / "best.hip", "", dict[Path, bytes]()
     try:
@@ -216,13 +219,13 @@ def own_files(settings: Settings, kernel: ExportedKernel, folder: Path, name: st
     return OwnFiles(main, {**files, best: kernel.source.encode()}, line, remark)
 
 
-def write_result(settings: Settings, run_id: str, folder: Path, name: str, force: bool) -> OwnFiles:
+def write_result(settings: Settings, run_id: str, out: Path | None, force: bool) -> OwnFiles:
     """Write the best kernel of a run in its author's form, the kernel file itself and the report into the folder."""
     from app.exporting import kernel_of_run, write_new
 
-    result = own_files(settings, kernel_of_run(settings, run_id), folder, name)
+    result = own_files(settings, kernel_of_run(settings, run_id), out)
     write_new(result.files, force)
     report = settings.runs_folder / run_id / "report.html"
     if report.is_file():
-        shutil.copyfile(report, folder / report.name)
+        shutil.copyfile(report, result.folder / report.name)
     return result

@@ -122,15 +122,14 @@ def optimise(
     launch = tuple(grid), tuple(map(str, block))
     with user_file_of(source, inputs or {}, sizes or {}, reference, launch, name) as user_file:
         refuse_open(user_file, "kernel-scientist optimise")
-        title = user_file.title
-        folder = Path(out or f"{title}{FOLDER}")
+        folder = Path(out or f"{user_file.title}{FOLDER}")
         prepared = prepare_in(chosen["settings"], user_file, folder, force)
     starts = (*prepared.starts, *_listed(chosen.get("starts", ()), "starts", str | Path))
     with tracing_here(chosen["settings"]), _opened(prepared.task, {**chosen, "starts": starts}) as session:
         result = _driven(session, progress, chosen.get("ask"))
     if result.best is None:
         return OptimisedKernel(result, None, (), prepared.notes, "no kernel was verified")
-    result_files = write_result(chosen["settings"], result.run_id, folder, title, force)
+    result_files = write_result(chosen["settings"], result.run_id, folder, force)
     return OptimisedKernel(result, result_files.path, tuple(result_files.files), prepared.notes, result_files.remark)
 
 
@@ -266,4 +265,7 @@ def _driven(
         llm_calls=result.llm_calls,
         usd=result.usd,
         seconds=result.seconds,
+        stage_seconds=result.stage_seconds,
+        headline=result.headline,
+        diff=Path(result.diff).read_text(encoding="utf-8") if result.diff else "",
     )

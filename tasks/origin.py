@@ -17,3 +17,8 @@ class Origin:
     file: str = ""  # the copy of it in the task's folder
     frozen: str = ""  # numbers that its launches hand over, and that nothing varies
     parameters: str = ""  # of the function or kernel, as `tasks.parameters` reads them
+
+    @property
+    def is_kernel(self) -> bool:
+        """True where the file is a kernel, so that the task's first seed is it, and not one that was generated."""
+        return self.form == "hip"

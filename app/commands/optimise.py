@@ -146,7 +146,7 @@ def command(
         starts=prepared.starts,
         most={"max_wall_seconds": max_wall_seconds} if max_wall_seconds else None,
     )
-    _search(settings, request, user_file, prepared, folder, force=force, quiet=quiet, json=json)
+    _search(settings, request, prepared, folder, force=force, quiet=quiet, json=json)
 
 
 def _answered(settings: Settings, user_file: UserFile, author: str | None) -> tuple[UserFile, str | None]:
@@ -171,7 +171,6 @@ def _answered(settings: Settings, user_file: UserFile, author: str | None) -> tu
 def _search(
     settings: Settings,
     request: RunRequest,
-    user_file: UserFile,
     prepared: StartingPoint,
     folder: Path,
     *,
@@ -188,12 +187,14 @@ def _search(
         result = drive(session, settings, json, chosen=request.author is None, quiet=quiet)
         result_files = None
         if result.best is not None:
-            result_files = write_result(settings, result.run_id, folder, user_file.title, force)
+            result_files = write_result(settings, result.run_id, folder, force)
         if json:
-            emit({**asdict(result), "result_files": None if result_files is None else _fields(result_files, folder)})
+            emit({**asdict(result), "written": None if result_files is None else _fields(result_files, folder)})
         else:
             _print(session, result, result_files, folder)
-        if result_files is None or (prepared.has_own_kernel and not result.is_gain):
+        line = result.headline
+        is_gain = line.gain is not None and line.gain > 1 and not line.is_tie
+        if result_files is None or (prepared.has_own_kernel and not is_gain):
             raise typer.Exit(1)
 
 
@@ -207,19 +208,22 @@ def _fields(result_files: OwnFiles, folder: Path) -> dict[str, object]:
 
 
 def _print(session: Session, result: RunResult, result_files: OwnFiles | None, folder: Path) -> None:
-    """Print the run's outcome, where the file is, and how to go on."""
-    from app.commands.run import print_outcome
+    """Print the run's outcome; at the end the gain, where the file is, and how to go on."""
+    from app.outcome import print_outcome
 
     print_outcome(result, session)
     run = session.run
+    say()
+    say(f"result       {result.headline.text}")
     if result_files is not None:
         say(f"file         {result_files.path}   ({result_files.line})")
         if result_files.remark:
             say(f"             no file of your own form: {result_files.remark}")
         say(f"report       {folder / 'report.html'}")
     more = int(str(run.config.get("generations", GENERATIONS))) * 2
+    out = shlex.quote(str(folder))
     say(f"go on        kernel-scientist resume {run.id} --generations {more}")
+    say(f"             kernel-scientist export {run.id} --as own --out {out} --force")
     if run.author != "llm":
-        task = run.task if "/" not in run.task else str(folder / "task")
-        best = shlex.quote(str(folder / "best.hip"))
-        say(f"with a model kernel-scientist run {shlex.quote(task)} --from {best} --author llm   (set OPENAI_API_KEY)")
+        task = shlex.quote(str(folder / "task") if "/" in run.task else run.task)
+        say(f"with a model kernel-scientist run {task} --from {out}/best.hip --author llm   (set OPENAI_API_KEY first)")

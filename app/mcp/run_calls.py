@@ -103,7 +103,8 @@ class RunCalls:
 
         with self._records() as (ledger, artefacts):
             run = self._find_run(ledger, run_id)
-            best = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
+            result = summary(ledger, run, self._settings.runs_folder / run.id, 0.0)
+            best, first_line = result.best, result.headline
             if best is None:
                 raise UsageError(f"the run {run.id} has no verified kernel yet")
             attempt = _attempt(ledger, run, best.id)
@@ -112,6 +113,9 @@ class RunCalls:
             return {
                 **fields,
                 "run_id": run.id,
+                "headline": first_line.text,
+                "change": first_line.change,
+                "advice": first_line.advice,
                 "attempt": best.id,
                 "source": source,
                 "tunables": dict(attempt.tunables),
@@ -146,14 +150,14 @@ class RunCalls:
     def export_own(self, run_id: str, path: str) -> dict[str, Any]:
         """Write the best kernel in its author's form into a new folder of the workspace."""
         from app.exporting import kernel_of_run
-        from app.optimising import name_of_task, own_files
+        from app.optimising import own_files
 
         if (self._workspace.root / path).resolve().is_relative_to(self._settings.runs_folder.resolve()):
             raise UsageError(f"{path[:200]!r} is in the folder of the runs, which keeps their records; choose another")
         with self._records() as (ledger, _):
             run = self._find_run(ledger, run_id)
         kernel = kernel_of_run(self._settings, run.id)
-        result = own_files(self._settings, kernel, Path(), name_of_task(kernel.task))
+        result = own_files(self._settings, kernel, Path())
         self._workspace.write_folder(path, {str(file): content for file, content in result.files.items()})
         names = [f"{path}/{file}" for file in result.files]
         return {"path": f"{path}/{result.path}", "bytes": sum(map(len, result.files.values())), "files": names}

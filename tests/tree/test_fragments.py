@@ -29,6 +29,8 @@ APART = {
     "imports.source_kinds": "a table that grows with each form",
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
+    "app.warming": FULL,
+    "graph.picking": FULL,
     "graph.planned": FULL,
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",
