@@ -41,6 +41,7 @@ from app.commands import (
     run,
     runs,
     serve,
+    setup,
     status,
     stop,
     tasks_group,
@@ -102,7 +103,7 @@ app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowl
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
 app.add_typer(ledger_command.app, name="ledger", short_help=_purpose(ledger_command))
 app.add_typer(cache_command.app, name="cache", short_help=_purpose(cache_command))
-for _module in (cluster_command, mcp_command, doctor, completion, test):
+for _module in (cluster_command, mcp_command, setup, doctor, completion, test):
     _register(_module)
 
 

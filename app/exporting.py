@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from records.evaluation import Evaluation
     from sandbox.target import Target
 
-ExportForm = Literal["hip", "torch", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"]
+ExportForm = Literal[
+    "hip", "torch", "numpy", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"
+]
 _SUFFIXES = {  # of the default place; with .py a file, without it a folder
     "hip": "_hip",
     "torch": "_torch.py",
+    "numpy": "_numpy.py",
     "kernelbench": "_kernelbench.py",
     "robust-kbench": "_robust_kbench",
     "gpumode": "_submission.py",
@@ -107,6 +110,10 @@ def _rendered(
         from exports.hip_project import hip_project
 
         return hip_project(launcher, target, provenance).items()
+    if form == "numpy":
+        from exports.numpy_module import numpy_module
+
+        return [("", numpy_module(launcher, target, provenance))]
     if form == "arena":
         from exports.arena_task import arena_task
         from exports.kernel_text import with_defaults

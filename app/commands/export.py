@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from records.ledger import Ledger
 
 ChosenForm = Literal[
-    "file", "own", "hip", "torch", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"
+    "file",
+    "own",
+    "hip",
+    "torch",
+    "numpy",
+    "kernelbench",
+    "robust-kbench",
+    "gpumode",
+    "flashinfer",
+    "hf-kernels",
+    "arena",
 ]
 
 FORMS = (
