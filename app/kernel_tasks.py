@@ -62,7 +62,6 @@ def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool)
     from imports.hosts.memory import HostUnclear
     from imports.kernel_request import matched, parameters_of, request_of, shapes_of
     from imports.readers import text_of
-    from sandbox.candidate.guessed_branches import guesses_text
 
     path = wish.source.path
     text, absent = with_headers(path, wish.source.head, text_of)
@@ -99,12 +98,18 @@ def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool)
         changes = _write_folder(settings, folder, draft, plan, match, text, reference, scalars)
         frozen = _name_frozen(folder)
         task = open_sound_task(settings, str(folder.absolute()))
+    return task, (*changes, *draft.notes, *_notes(folder, plan, absent, frozen))
+
+
+def _notes(folder: Path, plan: HostPlan, absent: Sequence[str], frozen: str) -> list[str]:
+    """Say what was left out, and what follows from the file's own sizes and numbers."""
+    from sandbox.candidate.guessed_branches import guesses_text
+
     notes = [f"{header} is not beside the file and is left out" for header in absent]
     guessed = guesses_text((folder / "seed.hip").read_text(encoding="utf-8"))
     notes += [f"seed.hip: {guessed}"] if guessed else []
     notes += [f"{frozen}: kernels never get another value"] if frozen else []
-    notes += [f"taken as for the file's own sizes: {d}" for d in plan.decisions]
-    return task, (*changes, *draft.notes, *notes)
+    return notes + [f"taken as for the file's own sizes: {d}" for d in plan.decisions]
 
 
 def _plan_of(wish: KernelWish, text: str) -> HostPlan:

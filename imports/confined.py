@@ -85,8 +85,8 @@ def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Impo
     """
     if not has_torch():
         raise UsageError(
-            "this file is traced with PyTorch on the processor, which is not installed here: type kernel-scientist setup "
-            "torch"
+            "this file is traced with PyTorch on the processor, which is not installed here: type "
+            "kernel-scientist setup torch"
         )
     outcomes: list[Imported | str] = []
     while len(outcomes) < len(requests):

@@ -69,16 +69,12 @@ def command(
     source, file, _ = read_kernel(file)
     advice = _advice_without_plan(file, source)
     if not task:
-        raise UsageError(
-            advice or f"name the task that {file} is for with --task: a name of `tasks`, or a task's folder"
-        )
+        raise UsageError(advice or f"name the task of {file} with --task: a name of `tasks`, or a task's folder")
     settings, chosen = load_settings(), tunables_of(set_ or [])
+    identity = source, task, target, on
     evaluation = judge(
         settings,
-        source,
-        task,
-        target,
-        on,
+        *identity,
         seed=seed,
         tunables=chosen,
         shapes=shape or (),

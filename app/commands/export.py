@@ -111,10 +111,7 @@ def command(
         chosen = tunables_of(set_ or [])
         file = _KernelFile(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
         first = _KernelChoice(kernel, file)
-        second = None
-        if backward:
-            file = _KernelFile(Path(backward), backward_task, target, on, {}, unchecked) if backward_task else None
-            second = _KernelChoice(backward, file)
+        second = _backward_choice(backward, backward_task, target, on, unchecked)
         answer, line = _export_for_elsewhere(settings, first, second, as_, out, force)
     emit(answer) if json else say(line)
 
@@ -150,6 +147,13 @@ class _KernelChoice:
             return kernel_of_run(settings, self.name)
         words = (file.path, file.task, file.target, file.on, file.tunables, file.unchecked)
         return kernel_of_file(settings, *words)
+
+
+def _backward_choice(backward: str, task: str, target: str, on: str, unchecked: bool) -> _KernelChoice | None:
+    """Return the kernel of the gradients; None where there is none."""
+    if not backward:
+        return None
+    return _KernelChoice(backward, _KernelFile(Path(backward), task, target, on, {}, unchecked) if task else None)
 
 
 def _check_backward(backward: str, task: str, form: ChosenForm) -> None:

@@ -117,36 +117,17 @@ def command(
     from app.run_request import RunRequest
     from app.settings import load_settings
 
-    user_file = UserFile(
-        source,
-        tuple(input_ or ()),
-        tuple(size or ()),
-        reference,
-        tuple(output or ()),
-        tuple(grid or ()),
-        tuple(block or ()),
-        task,
-        tolerance,
-        name,
-    )
+    inputs, sizes, outputs, axes, items = (tuple(words or ()) for words in (input_, size, output, grid, block))
+    user_file = UserFile(source, inputs, sizes, reference, outputs, axes, items, task, tolerance, name)
     settings = load_settings()
     user_file, author = _answered(settings, user_file, author)
     folder = out or Path(f"{user_file.title}{FOLDER}")
-    prepared = prepare_in(settings, user_file, folder, force)
-    for text in prepared.notes:
+    start = prepare_in(settings, user_file, folder, force)
+    for text in start.notes:
         note(f"  {text}")
-    request = RunRequest(
-        prepared.task,
-        target,
-        on,
-        author,
-        seed,
-        budget_usd,
-        {"generations": generations},
-        starts=prepared.starts,
-        most={"max_wall_seconds": max_wall_seconds} if max_wall_seconds else None,
-    )
-    _search(settings, request, prepared, folder, force=force, quiet=quiet, json=json)
+    most, limits = {"max_wall_seconds": max_wall_seconds}, {"generations": generations}
+    request = RunRequest(start.task, target, on, author, seed, budget_usd, limits, starts=start.starts, most=most)
+    _search(settings, request, start, folder, force=force, quiet=quiet, json=json)
 
 
 def _answered(settings: Settings, user_file: UserFile, author: str | None) -> tuple[UserFile, str | None]:
@@ -169,14 +150,7 @@ def _answered(settings: Settings, user_file: UserFile, author: str | None) -> tu
 
 
 def _search(
-    settings: Settings,
-    request: RunRequest,
-    prepared: StartingPoint,
-    folder: Path,
-    *,
-    force: bool,
-    quiet: bool,
-    json: bool,
+    settings: Settings, request: RunRequest, start: StartingPoint, folder: Path, *, force: bool, quiet: bool, json: bool
 ) -> None:
     """Search, print what came of it, and write it."""
     from app.commands.run import drive
@@ -194,7 +168,7 @@ def _search(
             _print(session, result, result_files, folder)
         line = result.headline
         is_gain = line.gain is not None and line.gain > 1 and not line.is_tie
-        if result_files is None or (prepared.has_own_kernel and not is_gain):
+        if result_files is None or (start.has_own_kernel and not is_gain):
             raise typer.Exit(1)
 
 

@@ -30,11 +30,6 @@ def optimise_tool(
 ) -> Callable[..., Awaitable[OptimisationBegun]]:
     """Return the tool; `make` answers a call in a process of its own, `begin` is the tool `run`."""
 
-    def text_of(source: str, file: str) -> str:
-        if source and file:
-            raise UsageError("give the text or a file of it, one of the two")
-        return workspace.read(file) if file else source
-
     async def optimise(
         source: Annotated[Text, Field(description="the text of a Python, HIP or CUDA file")] = "",
         file: File = "",
@@ -63,10 +58,7 @@ def optimise_tool(
         ceil_div(n, 256); every kernel a reference. What is missing is named, with values to start from.
         """
         with tool_errors(settings):
-            text, truth = text_of(source, file), text_of(reference, reference_file)
-            if not text:
-                raise UsageError("give the kernel or function as source or as file, one of the two")
-            texts = {"source": text, "reference": truth, "language": language_of(file, language)}
+            texts = texts_of(workspace, (source, file), (reference, reference_file), language)
         words = {"function": function, "inputs": inputs, "sizes": sizes, "grid": grid, "block": block, "name": name}
         fields = {n: v for n, v in {**texts, **words}.items() if v}
         task = await make({"call": "make_task", "user_text": fields, "kernels": []})
@@ -77,6 +69,19 @@ def optimise_tool(
         )
 
     return optimise
+
+
+def texts_of(
+    workspace: ClientFolder, source: tuple[str, str], reference: tuple[str, str], language: str
+) -> dict[str, str]:
+    """Read what a client brings, each as a text or as a file of the workspace; UsageError where it cannot be."""
+    for text, file in (source, reference):
+        if text and file:
+            raise UsageError("give the text or a file of it, one of the two")
+    if not any(source):
+        raise UsageError("give the kernel or function as source or as file, one of the two")
+    source_text, reference_text = (workspace.read(file) if file else text for text, file in (source, reference))
+    return {"source": source_text, "reference": reference_text, "language": language_of(source[1], language)}
 
 
 def language_of(file: str, language: str) -> str:
