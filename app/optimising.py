@@ -63,12 +63,23 @@ class UserFile:
 
     @property
     def title(self) -> str:
-        """The name of the result: what was given, the function's, or the file's, as letters, digits and underscores."""
+        """The name of the result: as was given, the function's or kernel's, or the file's, as a name of a task."""
         if self.name or self.is_task:
-            return self.name or Path(self.source).resolve().name if self.name else Path(self.source).name
+            return self.name or Path(self.source).resolve().name
         location = self.location
-        words = re.sub(r"\W", "_", location.function or location.path.resolve().name.partition(".")[0], flags=re.ASCII)
+        entry = location.function or self._only_entry() or location.path.resolve().name.partition(".")[0]
+        words = re.sub(r"\W", "_", entry, flags=re.ASCII)
         return words if words[:1].isalpha() else f"k_{words}"
+
+    def _only_entry(self) -> str:
+        """Return the name of the one function or kernel that the file is about; empty where its own says more."""
+        from imports.python_entry import entry_names
+
+        location = self.location
+        if not location.path.is_file() or self.is_candidate:
+            return ""
+        names = [k.name for k in self.bare()] if self.is_kernel else entry_names(location.head)
+        return names[0] if len(names) == 1 and names != ["Model"] else ""
 
     @property
     def is_candidate(self) -> bool:

@@ -48,18 +48,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def check_own_files(result: Path) -> None:
     """A launcher with the parameters of the kernel, the number among them; the kernel, the report and the task."""
-    assert "blog_launch(" in (result / "blog.h").read_text()
+    assert "bias_relu_launch(" in (result / "bias_relu.h").read_text()
     names = {path.name for path in result.iterdir()}
-    assert {"blog.hip", "blog.h", "best.hip", "report.html", "task", "README.md"} <= names
+    assert {"blog.hip", "bias_relu.h", "best.hip", "report.html", "task", "README.md"} <= names
 
 
 def test_a_blogs_kernel_becomes_a_folder_with_a_launcher(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run_command(["optimise", "blog.hip", *OPTIONS, *SMALL])
     out, err = capsys.readouterr()
     assert code in (0, 1), err
-    assert "blog-optimised/blog.hip" in out and "resume" in out and "--author llm" in out
-    check_own_files(folder / "blog-optimised")
-    task = folder / "blog-optimised/task"
+    assert "bias_relu-optimised/bias_relu.hip" in out and "resume" in out and "--author llm" in out
+    check_own_files(folder / "bias_relu-optimised")
+    task = folder / "bias_relu-optimised/task"
     is_handed_on = '"y", "a", "rows"' in (task / "seed.hip").read_text()
     assert is_handed_on or ('frozen = "a = 0.5"' in (task / "task.toml").read_text() and "a = 0.5" in out)
     assert run_command(["optimise", "blog.hip", *OPTIONS, *SMALL]) == 2
@@ -94,7 +94,7 @@ def test_at_a_terminal_it_asks_for_what_is_missing(folder: Path) -> None:
     os.close(main)
     assert process.wait() in (0, 1), text.decode()
     assert b"the size rows" in text and b"[ceil_div(rows * cols, 256)]" in text
-    check_own_files(folder / "blog-optimised")
+    check_own_files(folder / "bias_relu-optimised")
 
 
 def test_a_kernel_for_a_task_begins_the_search(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

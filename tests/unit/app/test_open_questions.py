@@ -68,7 +68,8 @@ def test_what_is_given_is_not_asked_for(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "title"), [("my-op.v2.py", "my_op"), ("3d.py", "k_3d"), ("f.py:blend", "blend"), ("row_softmax", None)]
+    ("source", "title"),
+    [("my-op.v2.hip", "my_op"), ("3d.cu", "k_3d"), ("f.py", "blend"), ("f.py:blend", "blend"), ("row_softmax", None)],
 )
 def test_a_result_has_a_name_that_a_task_can_have(source: str, title: str | None, folder: Path) -> None:
     (folder / source.partition(":")[0]).write_text(FUNCTION) if title else None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ from sandbox.lab.lab_verify import EXACT, Judge, patience_for
 from sandbox.lab.timed_cases import ENOUGH, TimedCase
 from tasks import Task, load_task
 from tests.support.lab_bench import evaluator as lab_evaluator
+
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +84,22 @@ def test_many_workgroups_stand_for_a_case_that_is_not_executed_whole(evaluator: 
     case = confirmed(evaluator, task, seed, {"rows": 2048, "cols": 2048}, 1000.0)
     row, findings = case._many(case.timed.nothing(), case.spent_s())
     assert findings == () and row.drawn == ENOUGH and not row.is_whole
+
+
+def test_an_output_that_is_updated_in_place_is_executed_in_one_piece(evaluator: LabEvaluator) -> None:
+    kernel = """/*+++
+[[launch]]
+kernel = "squared"
+grid = ["ceil_div(n, 256)"]
+block = [256]
+args = ["y", "n"]
++++*/
+#include <hip/hip_runtime.h>
+extern "C" __global__ void squared(int* y, int n) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = y[i] * y[i];
+}
+"""
+    task = load_task(str(ROOT / "tests/kernels/real/tasks/squared_in_place"))
+    row, findings = confirmed(evaluator, task, kernel, {"n": 1 << 20}, 1000.0).run()
+    assert findings == () and row.correct
