@@ -80,7 +80,7 @@ async function differenceBetween(view, from, to) {
 function gapSection(view, words) {
   const { book } = view, best = bestOf(book);
   if (!best || !book.roofline_us || !best.roofline) return null;
-  const gap = book.head.best_us - book.roofline_us, drawing = rooflineOf(view, slowestCase(book), 300);
+  const gap = book.head.best_us - book.roofline_us, drawing = rooflineOf(view, slowestCase(book), 300, undefined, true);
   return h("section", { class: "roof-gap" }, h("div", { class: "bar-of" }, h("h2", {}, "The roofline"), h("a", { href: view.address("roofline") }, "every case")),
     h("p", {}, h("b", {}, inShare(best.roofline)), " of the ", words.word("roofline"), " is reached: ", inUs(book.head.best_us), ` ${book.head.kind}, where `, inUs(book.roofline_us), " is the least; ", h("b", {}, inUs(Math.max(0, gap))), " remain."),
     drawing, causesOf(book, words));

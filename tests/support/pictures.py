@@ -41,12 +41,14 @@ pre {{ margin: 0; padding: 12px; font: 13px/1.4 "DejaVu Sans Mono", monospace; w
 def main(folder: Path) -> None:
     """Take all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as name, Browser() as browser:
+    with tempfile.TemporaryDirectory(prefix="demo-") as name, Browser() as browser:
         place = Path(name)
         for width in WIDTHS:
-            screen = demo(place, int((width - 2 * EDGE) / LETTER))
+            runs = place / str(width)  # of its own: what one run has judged, another in the same folder need not
+            runs.mkdir()
+            screen = demo(runs, int((width - 2 * EDGE) / LETTER))
             terminal_picture(browser, screen, width, folder / f"terminal-{width}.png")
-        page_pictures(browser, place / "runs", folder)
+        page_pictures(browser, runs / "runs", folder)
         lineage_picture(browser, place / "made-up", folder)
     shrink(sorted(folder.glob("*.png")))
 
