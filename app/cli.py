@@ -13,6 +13,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +47,7 @@ from app.commands import (
     test,
 )
 from app.screen import emit, hush, is_unread, note
+from records.disk_room import is_out_of_room, room_sentence
 from records.errors import MachineError, ScientistError
 from records.program_version import program_version
 from records.scratch_folder import leave
@@ -150,7 +152,7 @@ def _run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _usage(error)
     except ScientistError as error:
-        message = " ".join(str(error).split())
+        message = _room(error) or " ".join(str(error).split())
         note(f"{NAME}: {message}")
         if "--json" in arguments:
             emit({"error": message, "exit_code": error.exit_code})
@@ -160,11 +162,27 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the outermost edge: the only place that catches everything
         if isinstance(error, BrokenPipeError) and is_unread():
             raise
+        if full := _room(error):
+            note(f"{NAME}: {full}")
+            return MachineError.exit_code
         note(
             f"{NAME}: an unexpected {type(error).__name__} stopped the program; this is a fault in it, "
             f"please report the file {_keep(error)}"
         )
         return MachineError.exit_code
+
+
+def _room(error: Exception) -> str:
+    """Say in a sentence that a disk is full, which goes before every other cause; empty where none is."""
+    if isinstance(error, ScientistError) and not isinstance(error, MachineError) and not is_out_of_room(error):
+        return ""
+    folders = [Path.cwd()]
+    with suppress(ScientistError, OSError):
+        from app.settings import load_settings
+
+        settings = load_settings()
+        folders = [settings.runs_folder, settings.cache_folder, settings.knowledge, Path(tempfile.gettempdir())]
+    return room_sentence(error, folders)
 
 
 def _invoke(arguments: Sequence[str]) -> int:

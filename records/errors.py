@@ -12,6 +12,7 @@ ScientistError
     ├── ToolchainError      no compiler, or one that does not work
     ├── LabError            the lab itself failed (never the candidate's fault)
     │   └── NoAnswer        a program of the lab ended without an answer; a control decides who is to blame
+    ├── DiskFull            a file system has no room left
     ├── HostStarved         the machine is too busy to decide anything: tried again, never stored
     ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
     ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
@@ -101,6 +102,10 @@ class LabError(MachineError):
 
 class NoAnswer(LabError):
     """A program of the lab ended without an answer: by the candidate's doing, unless a right kernel fares no better."""
+
+
+class DiskFull(MachineError):
+    """A file system has no room left; the sentence names the folder and what is free."""
 
 
 class HostStarved(MachineError):

@@ -34,7 +34,7 @@ from sandbox.cage.view import View
 from sandbox.process_tree import MARK
 from sandbox.started import StartedProgram
 
-__all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", "ended_at", "run"]
+__all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", "ended_at", "last_words", "run"]
 
 _CHUNK = 65536
 _TICK_S = 0.05
@@ -62,22 +62,35 @@ class Completed:
 
 @dataclass
 class Stream:
-    """The first `cap` bytes of what a program writes."""
+    """The first and the last of what a program writes, `cap` bytes in all: a cause stands at the end as a rule."""
 
     cap: int
     head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)  # of what the head has no room for
     cut: int = 0
 
     def add(self, data: bytes) -> None:
         """Keep what there is room for, and count the rest."""
-        room = max(0, self.cap - len(self.head))
+        room = max(0, self.cap - self.cap // 4 - len(self.head))
         self.head += data[:room]
-        self.cut += max(0, len(data) - room)
+        self.tail += data[room:]
+        surplus = len(self.head) + len(self.tail) - self.cap
+        if surplus > 0:
+            del self.tail[:surplus]
+            self.cut += surplus
 
     def text(self) -> str:
         """Decode it as text without control characters, with a note where it is cut."""
-        text = clean(self.head.decode("utf-8", errors="replace"))
-        return f"{text}\n[{self.cut} more bytes were cut]\n" if self.cut else text
+        if not self.cut:
+            return clean((self.head + self.tail).decode("utf-8", errors="replace"))
+        head, tail = (clean(part.decode("utf-8", errors="replace")) for part in (self.head, self.tail))
+        return f"{head}\n[{self.cut} bytes were cut here]\n{tail}"
+
+
+def last_words(text: str, most: int = 300) -> str:
+    """Return the end of what a program printed, in one line: there it says what went wrong."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"… {flat[-most:]}"
 
 
 def clean(text: str) -> str:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from records.computed_once import computed_once
-from records.errors import MachineError, ToolchainError
+from records.disk_room import full_disk
+from records.errors import DiskFull, MachineError, ToolchainError
 from sandbox.cage.confinement import Cage
 from sandbox.isolation import choose_cage
-from sandbox.process import Completed, ProcessLimits, run
+from sandbox.process import Completed, ProcessLimits, last_words, run
 
 REMEDY = "run ./kernel-scientist again to repair the set-up, or install the pinned ziglang wheel into this environment"
 LAUNCHER = Path(__file__).parents[1] / "cage" / "launcher"
@@ -23,6 +24,7 @@ LAUNCHER = Path(__file__).parents[1] / "cage" / "launcher"
 STATIC = ("-static", "-s")
 _LAUNCHER_FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
+MOST_BUILT = 64 << 20  # bytes of its cache: the C library, what it keeps while it builds, and the first programs
 _HOST_PROBE = '#include <stdio.h>\nint main(void) { return printf("ready\\n") < 0; }\n'
 _DEVICE_PROBE = (
     'extern "C" __attribute__((global)) void probe(float *x) { x[__builtin_amdgcn_workitem_id_x()] += 1.0f; }\n'
@@ -123,15 +125,15 @@ class Toolchain:
         """Run the compiler on sources of our own; ToolchainError says what it cannot do."""
         completed = self._run(argv, work, environment, timeout_s=600)
         if completed.returncode != 0:
-            last = (completed.stderr.strip() or "no message").splitlines()[-1]
+            if full := full_disk([work, self.cache], MOST_BUILT):
+                raise DiskFull(f"{full}, and the compiler's cache needs {MOST_BUILT >> 20} MiB")
+            last = last_words(completed.stderr) or "no message"
             raise ToolchainError(f"the compiler at {self.zig} cannot {purpose} ({last}); {REMEDY}")
 
     def _ask(self, *args: str) -> str:
         completed = self._run([str(self.zig), *args], self.cache, self.environment(), timeout_s=60)
         if completed.returncode != 0:
-            raise ToolchainError(
-                f"the compiler at {self.zig} does not run ({completed.stderr.strip()[:200]}); {REMEDY}"
-            )
+            raise ToolchainError(f"the compiler at {self.zig} does not run ({last_words(completed.stderr)}); {REMEDY}")
         return completed.stdout
 
     def _run(self, argv: Sequence[str], cwd: Path, environment: dict[str, str], timeout_s: float) -> Completed:
