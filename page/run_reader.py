@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from page.foretold import foretold
-from page.headline import Headline, diff_of
 from page.leaders import Yardsticks, leaders, yardsticks
 from page.run_lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
 from page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
+from page.winning_changes import winning_changes
 from records.agreement import agreement
 from records.artefacts import ArtefactStore
 from records.code_meanings import CODES
@@ -16,7 +16,7 @@ from records.computed_once import computed_once
 from records.coverage import coverage_text
 from records.errors import LedgerError, UsageError
 from records.evaluation import Evaluation, Verdict
-from records.experiment import Attempt, Event, ModelCall, Run, RunState
+from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
 from records.ledger import Ledger
 from records.stage_clock import STAGES, stage_clock
 
@@ -68,6 +68,7 @@ class RunReader:
         clock = stage_clock(events)
         shapes, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
         extras, head = self.extras, self._head(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls)
+        experiments = {e.id: e for e in ledger.experiments(run.id)}
         return RunBook(
             head=head,
             row=events[-1].number if events else 0,
@@ -82,14 +83,14 @@ class RunReader:
             rates=extras.rates,
             naive_id=seeds.naive.id if seeds.naive else "",
             seed_id=seeds.best.id if seeds.best else "",
-            diff=self._diff(attempts, head.headline),
             roofline_us=light_us([s.measurement for s in shapes]),
-            lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
+            changes=tuple(winning_changes(ledger, attempts, experiments, head.headline)),
+            lines=self._lines(attempts, experiments, seeds, {a.id for a in leading}, events, calls),
             shapes=shapes,
             foretold=pairs,
             agreement=agreement(pairs),
             calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
-            literature=literature(events, ledger.experiments(run.id)),
+            literature=literature(events, tuple(experiments.values())),
             refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),
             stage_seconds=clock.seconds,
             stages=clock.current,
@@ -160,6 +161,10 @@ class RunReader:
     def _call_text(self, number: int, call: ModelCall) -> CallText:
         return CallText(call_line(number, call), self._text(call.prompt), self._text(call.reply or ""))
 
+    def text_of(self, attempt_id: str) -> str:
+        """Read the source of a candidate as tuned, or a sentence in its place where it is lost."""
+        return self._text(self._attempt(attempt_id).source)
+
     def source_of(self, attempt_id: str) -> tuple[str, Mapping[str, int]]:
         """Read the source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
         attempt = self._attempt(attempt_id)
@@ -174,12 +179,12 @@ class RunReader:
     def _lines(
         self,
         attempts: Sequence[Attempt],
+        experiments: Mapping[str, Experiment],
         seeds: Yardsticks,
         records: set[str],
         events: Sequence[Event],
         calls: Sequence[ModelCall],
     ) -> tuple[CandidateLine, ...]:
-        experiments = {e.id: e for e in self._ledger.experiments(self.run_id)}
         recorded_at = {str(e.payload.get("attempt")): e.at for e in events if e.kind == "attempt"}
         by_id, costs = {a.id: a for a in attempts}, Costs(calls)
         return tuple(
@@ -195,13 +200,6 @@ class RunReader:
             )
             for a in attempts
         )
-
-    def _diff(self, attempts: Sequence[Attempt], summary: Headline) -> str:
-        """Write the difference to the kernel that the gain is told over; empty where there is none."""
-        sources = {a.id: a.source for a in attempts}
-        before, after = sources.get(summary.over_id, ""), sources.get(summary.best_id, "")
-        names = summary.over_id, summary.best_id
-        return diff_of(self._text(before), self._text(after), names) if before and after else ""
 
     def _facts(self, attempt: Attempt) -> Judged:
         facts = self._judged.get(attempt.evaluation_key)

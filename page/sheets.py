@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from page.headline import Headline
+from page.winning_changes import WinningChange
 from records.agreement import Agreement, Pair
 from records.evaluation import CaseResult, Finding, HotLine, Measurement, Resources
 from records.experiment import Event
@@ -199,8 +200,8 @@ class RunBook:
     rates: Rates
     naive_id: str
     seed_id: str  # the best seed, as tuned
-    diff: str  # of the kernel that the gain is told over and the best one, unified; empty where they are one
     roofline_us: float | None
+    changes: tuple[WinningChange, ...]  # from the kernel that the gain is told over to the best one, oldest first
     lines: tuple[CandidateLine, ...]
     shapes: tuple[Shape, ...]
     foretold: tuple[Pair, ...]  # measured kernels that the lab predicted, too
