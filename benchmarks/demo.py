@@ -3,8 +3,8 @@
 No kernel was compiled before.
 
 The predicted time is read against that of the kernel with which the run begins, which is as people write it first. The
-wait and the memory are read against a bare `python -c pass`. Memory is the proportional share of the command and all its
-children together, sampled, at its peak.
+wait and the memory are read against a bare `python -c pass`. Memory is the proportional share of the command and all
+its children together, sampled, at its peak.
 """
 
 from __future__ import annotations
