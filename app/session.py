@@ -14,6 +14,7 @@ from uuid import uuid4
 from app import wiring
 from app.allowing import extend_limits
 from app.continuing import branched, extended
+from app.model_reach import reach_model
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
 from app.sandboxes import is_cluster
@@ -124,6 +125,7 @@ class Session:
             progress(event)
 
         tell(_stage(START))
+        reach_model(self.settings, self.context.run, self.context.ledger)
         with warming(self.context.sandbox):
             from graph.drive import drive
 

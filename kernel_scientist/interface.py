@@ -35,6 +35,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "seed": (int,),
     "shapes": (str, Sequence),
     "starts": (str, Path, Sequence),
+    "seeds": (bool,),
     "ask": (Callable,),  # type: ignore[dict-item]  # mypy takes it for a form of types alone
     "settings": (Settings,),
 }
@@ -72,6 +73,7 @@ class RunOptions(RunLimits, total=False):
     seed: int
     shapes: str | Sequence[str]
     starts: str | Path | Sequence[str | Path]  # kernel files to begin with
+    seeds: bool  # begin with the task's own kernels, too; true where it is left out
     ask: Callable[[Question], Any]  # answers the questions of a run that wants approval
     settings: Settings
 
@@ -85,8 +87,8 @@ def run(
     True, False or a list of ids; None pauses the run. Ctrl-C pauses it, too; `kernel-scientist resume` goes on.
 
     The options, all of which may be left out: `target`, `author`, `on`, `generations`, `picks`, `tunings`, `limits`,
-    `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `ask`, `settings`; docs/using.md says
-    more of each.
+    `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `seeds`, `ask`, `settings`;
+    docs/using.md says more of each.
     """
     chosen = _checked_options(options)
     checked_fields({"task": task, "progress": progress}, {"task": (str, Path), "progress": _KINDS["ask"]}, "a run")
@@ -189,6 +191,7 @@ def _opened(task: str | Path, options: Mapping[str, Any]) -> Session:
         },
         shapes=_listed(options.get("shapes", ()), "shapes", str),
         starts=tuple(map(Path, _listed(options.get("starts", ()), "starts", str | Path))),
+        has_seeds=options.get("seeds", True),
         approves="ask" in options,
         most={name: options[name] for name in NAMES if name in options and name != "budget_usd"},
     )

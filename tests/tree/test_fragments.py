@@ -30,6 +30,7 @@ APART = {
     "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
+    "app.model_reach": FULL,
     "app.warming": FULL,
     "graph.picking": FULL,
     "graph.planned": FULL,
