@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from kernel_scientist.search_result import SearchResult as Result
     from knowledge.retriever import NotesRetriever
     from knowledge.store import KnowledgeStore
-    from records.errors import ScientistError
+    from records.errors import RunStopped, ScientistError
     from records.evaluation import Evaluation
+    from records.stopping import StopSignal
 
 __all__ = [
     "AttemptMade",
@@ -65,10 +66,12 @@ __all__ = [
     "Question",
     "Result",
     "RunEvent",
+    "RunStopped",
     "ScientistError",
     "Selected",
     "Settings",
     "StageBegun",
+    "StopSignal",
     "Stopped",
     "Warned",
     "astream",
@@ -93,7 +96,8 @@ _HOMES = {
     "Question": "graph.question",
     "KnowledgeStore": "knowledge.store",
     "NotesRetriever": "knowledge.retriever",
-    "ScientistError": "records.errors",
+    **dict.fromkeys(("RunStopped", "ScientistError"), "records.errors"),
+    "StopSignal": "records.stopping",
     "Evaluation": "records.evaluation",
 }
 

@@ -44,7 +44,7 @@ from app.commands.options import (
 )
 from app.screen import emit, format_times, format_us, note, parts_text, say
 from records.allowance import Allowance
-from records.errors import MachineError
+from records.errors import MachineError, RunStopped
 from records.quantity import counted
 
 if TYPE_CHECKING:
@@ -171,9 +171,9 @@ def drive(
             tell(line)
     watcher = Watcher(run, session.context.ledger, json)
     try:
-        with stoppable(_note_stopping), nullcontext() if quiet else watcher.watching():
+        with stoppable(session.context.stop, _note_stopping), nullcontext() if quiet else watcher.watching():
             return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
-    except KeyboardInterrupt:
+    except (RunStopped, KeyboardInterrupt):
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None
     except MachineError:
@@ -295,4 +295,4 @@ def _bound(session: Session, attempt_id: str) -> str:
 
 
 def _note_stopping() -> None:
-    note("stopping after the steps in flight; once more to stop at once")
+    note("stopping; what was begun is ended, and the run can be resumed")

@@ -72,6 +72,7 @@ class Tools:
             cage=self.toolchain.cage,
             view=compiler_view(self.toolchain, work, readable),
             output_cap=printed,
+            stop=self.toolchain.stop,
         )
         if self.budget:
             self.budget.charge(completed)
