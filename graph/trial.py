@@ -181,6 +181,7 @@ class Trial:
             source=source or state["draft"],
             parent_id=experiment.parent_id,
             strategy=self._strategy(source or state["draft"], result),
+            change=self._change(draft),
             report=draft.implemented,
             skipped=draft.skipped,
             critique=state.get("critique", ""),
@@ -196,6 +197,13 @@ class Trial:
         if is_last and attempt.generation:
             attempt = replace(attempt, lesson=lesson_of(experiment, attempt, result))
         record_attempt(runtime, attempt, benchmark)
+
+    def _change(self, draft: Draft) -> str:
+        """Put the changes of an exploration in words; empty for what an author wrote."""
+        changes = self.context.changes
+        if changes is None or not self.experiment().explores:
+            return ""
+        return ", ".join(dict.fromkeys(changes.title(handle) for handle in draft.implemented))
 
     def _strategy(self, digest: str, result: Evaluation | None) -> str:
         source, tunables = self.context.artefacts.text(digest), result.tunables if result else None

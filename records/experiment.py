@@ -61,9 +61,15 @@ class Experiment:
     gain_min_pct: float = 0.0
     gain_max_pct: float = 0.0
     innovation: float = 0.0  # 0 to 100
-    picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed | explore
+    picked_as: str = ""  # most_innovative | highest_potential | most_certain | explore | dispatch, and of generation 0:
+    #   file | given | generated | seed | memory | first
     cites: tuple[str, ...] = ()  # ids of passages of the literature that it rests on
     move: str = ""  # the author's own handle for the idea
+
+    @property
+    def is_given(self) -> bool:
+        """True for a first kernel that the user brought: a file, or the one that the task is made of."""
+        return self.picked_as in ("file", "given")
 
     @property
     def explores(self) -> bool:
@@ -135,6 +141,7 @@ class Attempt:
     draft: str = ""  # artefact digest of an accepted kernel as it was written: the tuner estimated this text
     arms: tuple[str, ...] = ()  # of a dispatch: each condition with the kernel that it chooses
     time_error: float = 0.0  # relative, of a ratio of predicted times; 0 where it was measured or the error is unknown
+    change: str = ""  # what was done to the parent, in words, where nobody wrote: the changes that were explored
 
     @property
     def default_us(self) -> float | None:

@@ -210,7 +210,7 @@ def test_the_best_tuned_choice_that_is_right_becomes_the_default(
 def test_only_a_kernel_with_a_choice_is_tuned(tmp_path: Path, text: str, stages: list[str]) -> None:
     bench = Bench(tmp_path, lambda step, base: text, picks=1)
     bench.drive()
-    progress = [e["stage"] for e in bench.told if e["event"] == "stage" and e["generation"]]
+    progress = [e["stage"] for e in bench.told if e["event"] == "stage" and e["generation"] and e["experiment"]]
     assert progress == stages
     assert bench.statuses() == {"g001-e1-a0": "accepted"}
 
