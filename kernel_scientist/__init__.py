@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from kernel_scientist.search_result import SearchResult as Result
     from knowledge.retriever import NotesRetriever
     from knowledge.store import KnowledgeStore
+    from knowledge.vector_store import LangChainEmbedder, NotesVectorStore
     from records.errors import RunStopped, ScientistError
     from records.evaluation import Evaluation
     from records.stopping import StopSignal
@@ -58,9 +59,11 @@ __all__ = [
     "Finished",
     "GenerationBegun",
     "KnowledgeStore",
+    "LangChainEmbedder",
     "Limits",
     "NewBest",
     "NotesRetriever",
+    "NotesVectorStore",
     "OtherEvent",
     "Planned",
     "Question",
@@ -96,6 +99,7 @@ _HOMES = {
     "Question": "graph.question",
     "KnowledgeStore": "knowledge.store",
     "NotesRetriever": "knowledge.retriever",
+    **dict.fromkeys(("LangChainEmbedder", "NotesVectorStore"), "knowledge.vector_store"),
     **dict.fromkeys(("RunStopped", "ScientistError"), "records.errors"),
     "StopSignal": "records.stopping",
     "Evaluation": "records.evaluation",
