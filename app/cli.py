@@ -51,7 +51,7 @@ from records.disk_room import is_out_of_room, room_sentence
 from records.errors import MachineError, ScientistError
 from records.program_version import program_version
 from records.scratch_folder import leave
-from records.stopping import stoppable
+from records.stopping import StopSignal, stoppable
 
 INTERRUPTED = 130
 GARBAGE = 50_000  # new objects between two looks for cycles: libraries make many at their import, and few cycles
@@ -118,7 +118,9 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it reads about every package to look for some
     signals = list[str]()
-    with stoppable(lambda: signals.append("one")):  # not told from the handler: it may come in the middle of a line
+    with stoppable(
+        StopSignal(), lambda: signals.append("one")
+    ):  # not told from the handler: it may come in the middle of a line
         code = run_command(sys.argv[1:])
     if signals and code == INTERRUPTED:  # `serve` ends so in order
         note(f"{NAME}: interrupted")

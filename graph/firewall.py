@@ -24,7 +24,16 @@ from graph.context import Context
 from graph.evaluating import prepared_again
 from graph.events import emit
 from records.disk_room import room_sentence
-from records.errors import DeviceError, DiskFull, HostStarved, LabError, MachineError, MalformedReply, Pending
+from records.errors import (
+    DeviceError,
+    DiskFull,
+    HostStarved,
+    LabError,
+    MachineError,
+    MalformedReply,
+    Pending,
+    RunStopped,
+)
 from records.outside_text import cleaned
 from sandbox.walk import question
 
@@ -35,7 +44,7 @@ MOST_FRAMES = 12
 MOST_CALLS = 6  # answers named in a report, the latest
 _ROOT = Path(__file__).parents[1]
 _NO_ROOM = {errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
-_PASSES = (Pending, GraphBubbleUp, BrokenPipeError, MalformedReply)  # the pipe is that of whoever watches
+_PASSES = (Pending, RunStopped, GraphBubbleUp, BrokenPipeError, MalformedReply)  # the pipe is that of whoever watches
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from kernel_scientist.search_result import SearchResult as Result
     from knowledge.retriever import NotesRetriever
     from knowledge.store import KnowledgeStore
-    from records.errors import ScientistError
+    from knowledge.vector_store import LangChainEmbedder, NotesVectorStore
+    from records.errors import RunStopped, ScientistError
     from records.evaluation import Evaluation
+    from records.stopping import StopSignal
 
 __all__ = [
     "AttemptMade",
@@ -57,18 +59,22 @@ __all__ = [
     "Finished",
     "GenerationBegun",
     "KnowledgeStore",
+    "LangChainEmbedder",
     "Limits",
     "NewBest",
     "NotesRetriever",
+    "NotesVectorStore",
     "OtherEvent",
     "Planned",
     "Question",
     "Result",
     "RunEvent",
+    "RunStopped",
     "ScientistError",
     "Selected",
     "Settings",
     "StageBegun",
+    "StopSignal",
     "Stopped",
     "Warned",
     "astream",
@@ -93,7 +99,9 @@ _HOMES = {
     "Question": "graph.question",
     "KnowledgeStore": "knowledge.store",
     "NotesRetriever": "knowledge.retriever",
-    "ScientistError": "records.errors",
+    **dict.fromkeys(("LangChainEmbedder", "NotesVectorStore"), "knowledge.vector_store"),
+    **dict.fromkeys(("RunStopped", "ScientistError"), "records.errors"),
+    "StopSignal": "records.stopping",
     "Evaluation": "records.evaluation",
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -19,8 +18,9 @@ from app.tracing import tracing_here
 from kernel_scientist.run_events import Finished, RunEvent, event_of
 from kernel_scientist.search_result import SearchResult
 from records.allowance import NAMES
-from records.errors import UsageError
+from records.errors import RunStopped, UsageError
 from records.evaluation import Evaluation
+from records.stopping import StopSignal, interruptible
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -37,6 +37,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "starts": (str, Path, Sequence),
     "seeds": (bool,),
     "ask": (Callable,),  # type: ignore[dict-item]  # mypy takes it for a form of types alone
+    "stop": (StopSignal,),
     "settings": (Settings,),
 }
 _OF_A_CHECK: Mapping[str, tuple[type, ...]] = {
@@ -44,7 +45,7 @@ _OF_A_CHECK: Mapping[str, tuple[type, ...]] = {
     **{"source": (str,), "task": (str, Path), "tunables": (dict, Mapping), "whole": (bool,)},
 }
 _OF_A_RESUMPTION: Mapping[str, tuple[type, ...]] = {
-    **{name: _KINDS[name] for name in ("ask", *NAMES, "settings")},
+    **{name: _KINDS[name] for name in ("ask", *NAMES, "stop", "settings")},
     **{"run_id": (str,), "generations": (int,), "progress": _KINDS["ask"]},
 }
 
@@ -75,6 +76,7 @@ class RunOptions(RunLimits, total=False):
     starts: str | Path | Sequence[str | Path]  # kernel files to begin with
     seeds: bool  # begin with the task's own kernels, too; true where it is left out
     ask: Callable[[Question], Any]  # answers the questions of a run that wants approval
+    stop: StopSignal  # its `ask()`, from another thread, pauses the run: RunStopped
     settings: Settings
 
 
@@ -87,7 +89,7 @@ def run(
     True, False or a list of ids; None pauses the run. Ctrl-C pauses it, too; `kernel-scientist resume` goes on.
 
     The options, all of which may be left out: `target`, `author`, `on`, `generations`, `picks`, `tunings`, `limits`,
-    `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `seeds`, `ask`, `settings`;
+    `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `seeds`, `ask`, `stop`, `settings`;
     docs/using.md says more of each.
     """
     chosen = _checked_options(options)
@@ -102,6 +104,7 @@ def resume(
     progress: Callable[[RunEvent], None] = lambda _: None,
     ask: Callable[[Question], Any] | None = None,
     generations: int | None = None,
+    stop: StopSignal | None = None,
     settings: Settings | None = None,
     **limits: Unpack[RunLimits],
 ) -> SearchResult:
@@ -109,20 +112,19 @@ def resume(
 
     Limits that are not given stay as they were; nothing is paid for twice.
     """
-    arguments = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, **limits}
-    checked_fields({**arguments, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
+    arguments = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, "stop": stop}
+    checked_fields({**arguments, **limits, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
     chosen = settings or load_settings()
-    with tracing_here(chosen), resume_session(chosen, run_id, generations, limits) as session:
+    with tracing_here(chosen), resume_session(chosen, run_id, generations, limits, stop=stop) as session:
         return _driven(session, progress, ask)
 
 
 async def astream(task: str | Path, **options: Unpack[RunOptions]) -> AsyncIterator[RunEvent]:
     """Run as `run` does and yield each event when it happens, `Finished` last; one that is closed early is paused."""
-    loop, queue, closed = asyncio.get_running_loop(), asyncio.Queue[RunEvent | None](), threading.Event()
+    loop, queue, stop = asyncio.get_running_loop(), asyncio.Queue[RunEvent | None](), options.get("stop", StopSignal())
+    options["stop"] = stop
 
     def progress(event: RunEvent) -> None:
-        if closed.is_set():
-            raise BrokenPipeError  # nobody reads: the run pauses
         loop.call_soon_threadsafe(queue.put_nowait, event)
 
     work = asyncio.ensure_future(asyncio.to_thread(run, task, progress=progress, **options))
@@ -132,9 +134,10 @@ async def astream(task: str | Path, **options: Unpack[RunOptions]) -> AsyncItera
             yield event
         yield Finished(result=work.result())
     finally:
-        closed.set()
-        with contextlib.suppress(BrokenPipeError):
-            await asyncio.shield(work)
+        if not work.done():
+            stop.ask()
+            with contextlib.suppress(RunStopped):
+                await asyncio.shield(work)
 
 
 def check(
@@ -156,9 +159,10 @@ def check(
     )
     setting = str(checked["task"]), checked.get("target", "mi300x"), checked.get("on", "lab")
     chosen, shape_names = checked.get("settings") or load_settings(), _listed(shapes, "shapes", str)
-    return judge(
-        chosen, source, *setting, seed=checked.get("seed", 0), tunables=tunables, shapes=shape_names, is_whole=whole
-    )
+    options: dict[str, Any] = {"tunables": tunables, "shapes": shape_names, "is_whole": whole}
+    stop = StopSignal()
+    with interruptible(stop):
+        return judge(chosen, source, *setting, seed=checked.get("seed", 0), **options, stop=stop)
 
 
 @contextlib.contextmanager
@@ -168,7 +172,8 @@ def open_context(task: str | Path, **options: Unpack[RunOptions]) -> Iterator[Co
     with tracing_here(chosen["settings"]) as traces, _opened(task, chosen) as session:
         if traces is not None:
             traces.view.attach(session.context.ledger, session.context.artefacts)
-        yield session.context
+        with interruptible(session.context.stop):
+            yield session.context
 
 
 def _checked_options(options: RunOptions) -> dict[str, Any]:
@@ -195,7 +200,7 @@ def _opened(task: str | Path, options: Mapping[str, Any]) -> Session:
         approves="ask" in options,
         most={name: options[name] for name in NAMES if name in options and name != "budget_usd"},
     )
-    return open_session(options["settings"], request)
+    return open_session(options["settings"], request, options.get("stop"))
 
 
 def _listed(value: Any, field: str, kind: Any) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ ScientistError
 │   ├── SettingsError       a setting or a key is missing or contradicts another
 │   └── NoRecords           there is no ledger yet where one is asked for
 ├── Pending                 an answer is not there yet: exit code 1
+├── RunStopped              somebody stopped the work, which can go on later: exit code 130
 └── MachineError            the machine, the account or a file is at fault: exit code 3
     ├── ToolchainError      no compiler, or one that does not work
     ├── LabError            the lab itself failed (never the candidate's fault)
@@ -86,6 +87,12 @@ class Pending(ScientistError):
         self.awaited = awaited
         self.place = place  # where the answers will be
         self.refused = refused  # answers that were put aside, a sentence each
+
+
+class RunStopped(ScientistError):
+    """Somebody stopped the work: nothing further is begun, and a resumed run goes on from here."""
+
+    exit_code = 130
 
 
 class MachineError(ScientistError):

@@ -25,9 +25,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
 from typing import IO
 
+from records.stopping import StopSignal
 from sandbox.cage.confinement import Cage
 from sandbox.cage.meter import End, Meter, ProcessLimits
 from sandbox.cage.view import View
@@ -109,13 +109,15 @@ def run(
     view: View | None = None,
     stdin: bytes = b"",
     output_cap: int = 65536,
-    stop: Event | None = None,
+    stop: StopSignal | None = None,
 ) -> Completed:
-    """Run `argv` to its end, to the first limit it meets, or until `stop` is set. Safe from several threads.
+    """Run `argv` to its end or to the first limit it meets. Safe from several threads.
 
     A cage takes a view. `timeout_s` is of the wall clock, for programs of our own. MachineError when the program cannot
-    be started, HostStarved when it got no processor for too long.
+    be started, HostStarved when it got no processor for too long, RunStopped when `stop` is asked, before or meanwhile.
     """
+    if stop is not None:
+        stop.check()
     started = time.monotonic()
     out, err = Stream(output_cap), Stream(output_cap)
     with StartedProgram(argv, cwd, env, limits, cage, view) as launch:
@@ -144,9 +146,9 @@ def converse(
     deadline: float | None,
     meter: Meter | None,
     most: int | None,
-    stop: Event | None = None,
+    stop: StopSignal | None = None,
 ) -> End:
-    """Feed and drain the pipes until the program has ended or met a limit, or is to stop."""
+    """Feed and drain the pipes until the program has ended or met a limit; RunStopped when it is to stop."""
     pipes = launch.child.stdin, launch.child.stdout, launch.child.stderr
     assert pipes[0] and pipes[1] and pipes[2]
     unwritten = memoryview(stdin)
@@ -163,8 +165,8 @@ def converse(
                 looked = time.monotonic()
             if most is not None and any(stream.cut > most for stream in outputs):
                 return "output"
-            if stop is not None and stop.is_set():
-                return "ended"
+            if stop is not None:
+                stop.check()
             is_last = launch.has_ended and launch.is_swept  # asked first: all that was written then lies in the pipes
             events = selector.select(_TICK_S)
             for key, _ in events:
@@ -180,6 +182,8 @@ def converse(
     while not launch.has_ended:  # it closed its pipes and runs on
         if met := _limit_met(deadline, meter):
             return met
+        if stop is not None:
+            stop.check()
         launch.wait(_TICK_S)
     return "ended"
 

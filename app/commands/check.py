@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from app.commands.options import Json, KernelFile, On, Shapes, TargetName, TunableValues, shipped_tasks, tunables_of
 from app.screen import emit, say
+from records.stopping import StopSignal, stoppable
 
 ForTask = Annotated[
     str,
@@ -67,20 +68,11 @@ def command(
 
     source, file, _ = read_kernel(file)
     settings, chosen = load_settings(), tunables_of(set_ or [])
-    evaluation = judge(
-        settings,
-        source,
-        task,
-        target,
-        on,
-        seed=seed,
-        tunables=chosen,
-        shapes=shape or (),
-        is_whole=whole or whole_seconds > 0,
-        whole_s=whole_seconds,
-        exact=exact,
-        keep=keep,
-    )
+    options: dict[str, Any] = {"seed": seed, "tunables": chosen, "shapes": shape or (), "exact": exact, "keep": keep}
+    whole_options: dict[str, Any] = {"is_whole": whole or whole_seconds > 0, "whole_s": whole_seconds}
+    stop = StopSignal()
+    with stoppable(stop):
+        evaluation = judge(settings, source, task, target, on, **options, **whole_options, stop=stop)
     golden = open_task(settings, task).golden
     more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip(".")}
     more = {key: text for key, text in more.items() if text}

@@ -73,6 +73,7 @@ class Tools:
             cage=self.toolchain.cage,
             view=compiler_view(self.toolchain, work, readable),
             output_cap=printed,
+            stop=self.toolchain.stop,
         )
         if completed.returncode != 0 and (full := full_disk([work])):
             raise DiskFull(f"{full}, and the compiler writes there")  # a text is never blamed for it

@@ -7,12 +7,13 @@ import importlib.util
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from records.computed_once import computed_once
 from records.disk_room import full_disk
 from records.errors import DiskFull, MachineError, ToolchainError
+from records.stopping import StopSignal
 from sandbox.cage.confinement import Cage
 from sandbox.isolation import choose_cage
 from sandbox.process import Completed, ProcessLimits, last_words, run
@@ -34,10 +35,11 @@ _VERSIONS: dict[tuple[str, int, int], str] = {}  # each file is asked once a pro
 
 @dataclass(frozen=True)
 class Toolchain:
-    """One installed compiler and the folder where it may keep its caches."""
+    """One installed compiler, the folder where it may keep its caches, and what stops those who work with it."""
 
     zig: Path
     cache: Path
+    stop: StopSignal = field(default_factory=StopSignal, compare=False)
 
     @computed_once
     def cage(self) -> Cage:
@@ -138,7 +140,7 @@ class Toolchain:
 
     def _run(self, argv: Sequence[str], cwd: Path, environment: dict[str, str], timeout_s: float) -> Completed:
         try:
-            return run(argv, cwd=cwd, env=environment, timeout_s=timeout_s, limits=_LIMITS)
+            return run(argv, cwd=cwd, env=environment, timeout_s=timeout_s, limits=_LIMITS, stop=self.stop)
         except MachineError as error:
             raise ToolchainError(f"{error}; {REMEDY}") from None
 
@@ -177,12 +179,15 @@ def build_launcher(toolchain: Toolchain) -> Path:
     return program
 
 
-def find_toolchain(cache: Path) -> Toolchain:
-    """Find the compiler of this Python environment; ToolchainError says how to get one when it is missing."""
+def find_toolchain(cache: Path, stop: StopSignal | None = None) -> Toolchain:
+    """Find the compiler of this Python environment; ToolchainError says how to get one when it is missing.
+
+    `stop` ends its programs.
+    """
     spec = importlib.util.find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise ToolchainError(f"there is no compiler: the ziglang package is not installed here; {REMEDY}")
     zig = Path(spec.origin).parent / "zig"
     if not zig.is_file():
         raise ToolchainError(f"the ziglang package has no compiler at {zig}; {REMEDY}")
-    return Toolchain(zig, cache.absolute())
+    return Toolchain(zig, cache.absolute(), stop or StopSignal())

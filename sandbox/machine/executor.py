@@ -121,7 +121,8 @@ def _build(toolchain: Toolchain, path: Path) -> None:
 def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], step: str) -> None:
     # A compiler that was killed may leave its cache with the name of an object that is not there, which stays so.
     env = {**toolchain.environment(), "ZIG_LOCAL_CACHE_DIR": str(work / _OBJECTS)}
-    completed = run(toolchain.command(*argv), cwd=work, env=env, timeout_s=_TIMEOUT_S, limits=_LIMITS)
+    command, stop = toolchain.command(*argv), toolchain.stop
+    completed = run(command, cwd=work, env=env, timeout_s=_TIMEOUT_S, limits=_LIMITS, stop=stop)
     if completed.returncode != 0:
         if full := full_disk([work, toolchain.cache], MOST_BUILT):
             raise DiskFull(f"{full}, and the interpreter is built there")
