@@ -36,6 +36,7 @@ from records.computed_once import computed_once
 from records.errors import SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
+from records.stopping import StopSignal
 
 Opening = Callable[[Settings, Run, Ledger, ArtefactStore], Context]
 KEPT = 32  # runs whose collaborators stay open
@@ -86,16 +87,21 @@ class ServedRuns:
         return {"run_id": run.id, **json.loads(str(run.config["asked"])), **used}
 
     @contextlib.contextmanager
-    def working(self, run_id: str) -> Iterator[Context]:
-        """Give the collaborators of a run, which no other process drives meanwhile; note how a fault leaves the run."""
+    def working(self, run_id: str, stop: StopSignal) -> Iterator[Context]:
+        """Give the collaborators of a run, which no other process drives meanwhile; note how a fault leaves the run.
+
+        `stop` stops the run while the block is at work.
+        """
         from langgraph.errors import GraphInterrupt
 
         ledger = self._records[0]
-        with self._claimed(run_id) as run, left(ledger, run_id), run.taking_calls():
+        with self._claimed(run_id) as run, left(ledger, run_id), run.taking_calls(), stop.reaching(run.context.stop):
+            run.context.stop.check()
             if ledger.run(run_id).status == "paused":
                 ledger.finish(run_id, "running")
             try:
                 yield run.context
+                run.context.stop.check()  # the ledger has what was done, and a resumed run finds it there
             except GraphInterrupt as pause:
                 posed = questions(pause.args[0])
                 kind = ("approval", posed[0].message) if posed else ("waiting", "waiting for results from elsewhere")
@@ -121,11 +127,11 @@ class ServedRuns:
                 )
         return self._forked(run, state, node, generation, _digest([request, followed]))
 
-    def conclude(self, run_id: str) -> dict[str, Any]:
+    def conclude(self, run_id: str, stop: StopSignal) -> dict[str, Any]:
         """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
         from langsmith.run_helpers import get_current_run_tree
 
-        with self.working(run_id) as context:
+        with self.working(run_id, stop) as context:
             folder = wiring.make_folder(self.settings, context.run)
             result = Session(self.settings, context, folder).conclude()
             step = get_current_run_tree()

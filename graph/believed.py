@@ -27,9 +27,12 @@ def believed(context: Context, generation: int, base: Specimen) -> Memory:
     memory, beliefs = context.history.memory(generation), context.history.beliefs(generation)
     hand, saved_us, kept = base_of(context, generation, base), dict[str, float](), list[Proposed]()
     for proposed in memory.backlog:
+        if proposed.is_avenue:
+            kept.append(proposed)
+            continue
         promise = Promise.of(proposed.gain_min_pct, proposed.gain_max_pct)
         expected = beliefs.expected(proposed.mechanism, promise, proposed.base_id, hand)
-        if proposed.is_avenue or expected.is_worth_trying:
+        if expected.is_worth_trying:
             saved_us[proposed.title] = expected.saved_us
             low, high = expected.gain_min_pct, expected.gain_max_pct
             kept.append(replace(proposed, gain_min_pct=low, gain_max_pct=high))

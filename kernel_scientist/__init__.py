@@ -47,8 +47,10 @@ if TYPE_CHECKING:
     from kernel_scientist.search_result import SearchResult as Result
     from knowledge.retriever import NotesRetriever
     from knowledge.store import KnowledgeStore
-    from records.errors import ScientistError
+    from knowledge.vector_store import LangChainEmbedder, NotesVectorStore
+    from records.errors import RunStopped, ScientistError
     from records.evaluation import Evaluation
+    from records.stopping import StopSignal
 
 __all__ = [
     "AttemptMade",
@@ -59,19 +61,23 @@ __all__ = [
     "Finished",
     "GenerationBegun",
     "KnowledgeStore",
+    "LangChainEmbedder",
     "Limits",
     "NewBest",
     "NotesRetriever",
+    "NotesVectorStore",
     "OptimisedKernel",
     "OtherEvent",
     "Planned",
     "Question",
     "Result",
     "RunEvent",
+    "RunStopped",
     "ScientistError",
     "Selected",
     "Settings",
     "StageBegun",
+    "StopSignal",
     "Stopped",
     "Warned",
     "astream",
@@ -98,7 +104,9 @@ _HOMES = {
     "KnowledgeStore": "knowledge.store",
     "NotesRetriever": "knowledge.retriever",
     "OptimisedKernel": "kernel_scientist.search_result",
-    "ScientistError": "records.errors",
+    **dict.fromkeys(("LangChainEmbedder", "NotesVectorStore"), "knowledge.vector_store"),
+    **dict.fromkeys(("RunStopped", "ScientistError"), "records.errors"),
+    "StopSignal": "records.stopping",
     "Evaluation": "records.evaluation",
 }
 

@@ -26,6 +26,7 @@ import numpy as np
 from records import scratch_folder
 from records.errors import ScientistError, TaskError
 from records.outside_text import decoded
+from records.stopping import StopSignal
 from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import Completed, ProcessLimits, clean, run
@@ -76,7 +77,7 @@ class _Process:
         self._tell, write = os.pipe()
         view, argv = python_child(PACKAGES, "tasks.served", str(read), str(write))
         view = replace(view.with_folder(self.folder), descriptors=(read, write))
-        self._stop = threading.Event()
+        self._stop = StopSignal()
         self._run = partial(
             run, argv, cwd=self.folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view, stop=self._stop
         )
@@ -115,7 +116,7 @@ class _Process:
 
     def end(self) -> None:
         """End it, whatever it is at, and leave nothing of it."""
-        self._stop.set()
+        self._stop.ask()
         with contextlib.suppress(OSError):
             os.close(self._ask)
         self._thread.join()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from app.commands.options import Json, KernelFile, On, Shapes, TargetName, TunableValues, shipped_tasks, tunables_of
 from app.screen import emit, say
 from records.errors import UsageError
+from records.stopping import StopSignal, stoppable
 
 ForTask = Annotated[
     str,
@@ -71,18 +72,11 @@ def command(
     if not task:
         raise UsageError(advice or f"name the task of {file} with --task: a name of `tasks`, or a task's folder")
     settings, chosen = load_settings(), tunables_of(set_ or [])
-    identity = source, task, target, on
-    evaluation = judge(
-        settings,
-        *identity,
-        seed=seed,
-        tunables=chosen,
-        shapes=shape or (),
-        is_whole=whole or whole_seconds > 0,
-        whole_s=whole_seconds,
-        exact=exact,
-        keep=keep,
-    )
+    options: dict[str, Any] = {"seed": seed, "tunables": chosen, "shapes": shape or (), "exact": exact, "keep": keep}
+    whole_options: dict[str, Any] = {"is_whole": whole or whole_seconds > 0, "whole_s": whole_seconds}
+    stop = StopSignal()
+    with stoppable(stop):
+        evaluation = judge(settings, source, task, target, on, **options, **whole_options, stop=stop)
     golden = open_task(settings, task).golden
     more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip("."), "advice": advice}
     more = {key: text for key, text in more.items() if text}

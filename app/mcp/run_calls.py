@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20  # runs
 ENDING = ".hip"  # of what a client may write: no ledger, no hook, no source of another program is replaced
-STOP_S = 60.0
+STOP_S = 30.0
 
 
 class RunCalls:
@@ -88,7 +88,7 @@ class RunCalls:
             return [condition(self._settings, ledger, run) for run in runs]
 
     def stop(self, run_id: str) -> Condition:
-        """Pause a run after its steps in flight."""
+        """Pause a run at once."""
         from app.condition import condition
         from app.detached import stop
 

@@ -187,7 +187,7 @@ class AgentTools:
         return [self._clean(condition) for condition in await self._in_thread(self._runs.status, run)]
 
     async def stop(self, run: RunName) -> Condition:
-        """Pause a run after the steps in flight."""
+        """Pause a run at once; it can be resumed."""
         return self._clean(await self._in_thread(self._runs.stop, run))
 
     async def best(self, run: RunName) -> BestKernel:

@@ -29,6 +29,7 @@ APART = {
     "imports.source_kinds": "a table that grows with each form",
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
+    "app.model_reach": FULL,
     "app.warming": FULL,
     "graph.picking": FULL,
     "graph.planned": FULL,

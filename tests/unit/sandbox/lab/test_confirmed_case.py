@@ -12,7 +12,7 @@ from sandbox.lab.timed_cases import ENOUGH, TimedCase
 from tasks import Task, load_task
 from tests.support.lab_bench import evaluator as lab_evaluator
 
-ROOT = Path(__file__).resolve().parents[4]
+REAL = Path(__file__).parents[3] / "kernels" / "real" / "tasks"
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,30 @@ def test_what_only_a_program_without_checks_runs_into_is_told_by_one_with_them(e
     assert not row.correct and findings
 
 
+IN_PLACE = """/*+++
+[[launch]]
+kernel = "squares"
+grid = ["ceil_div(n, 256)"]
+block = [256]
+args = ["y", "n"]
++++*/
+#include <hip/hip_runtime.h>
+extern "C" __global__ void squares(int* y, int n) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = RIGHT;
+}
+"""
+
+
+def test_an_output_that_is_changed_in_place_is_executed_whole(evaluator: LabEvaluator) -> None:
+    task = load_task(str(REAL / "squared_in_place"), "mi300x")
+    source, dims = IN_PLACE.replace("RIGHT", "y[i] * y[i]"), {"n": 1 << 18}
+    row, findings = confirmed(evaluator, task, source, dims, 100.0).run()
+    assert findings == () and row.correct and row.is_whole
+    row, findings = confirmed(evaluator, task, IN_PLACE.replace("RIGHT", "y[i]"), dims, 100.0).run()
+    assert not row.correct and [finding.kind for finding in findings] == ["wrong_result"]
+
+
 @pytest.mark.parametrize("element", ["0", "1023", "2047"])
 def test_one_wrong_element_among_many_slabs_that_are_alike_is_found(evaluator: LabEvaluator, element: str) -> None:
     task = load_task("transpose")
@@ -84,22 +108,3 @@ def test_many_workgroups_stand_for_a_case_that_is_not_executed_whole(evaluator: 
     case = confirmed(evaluator, task, seed, {"rows": 2048, "cols": 2048}, 1000.0)
     row, findings = case._many(case.timed.nothing(), case.spent_s())
     assert findings == () and row.drawn == ENOUGH and not row.is_whole
-
-
-def test_an_output_that_is_updated_in_place_is_executed_in_one_piece(evaluator: LabEvaluator) -> None:
-    kernel = """/*+++
-[[launch]]
-kernel = "squared"
-grid = ["ceil_div(n, 256)"]
-block = [256]
-args = ["y", "n"]
-+++*/
-#include <hip/hip_runtime.h>
-extern "C" __global__ void squared(int* y, int n) {
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    if (i < n) y[i] = y[i] * y[i];
-}
-"""
-    task = load_task(str(ROOT / "tests/kernels/real/tasks/squared_in_place"))
-    row, findings = confirmed(evaluator, task, kernel, {"n": 1 << 20}, 1000.0).run()
-    assert findings == () and row.correct
