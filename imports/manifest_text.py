@@ -37,9 +37,10 @@ def manifest_text(
     notes: Sequence[str],
     gate: tuple[float, float] | None,
 ) -> str:
-    """Write the whole file; `gate` is the relative and absolute tolerance of the original."""
+    """Write the whole file; the last note says what reference.py is; `gate` is the original's tolerance."""
     declared = [f"{t.name} is always {t.structure.replace('_', ' ')}" for t in graph.inputs if t.structure]
-    description = "; ".join([_steps(graph), *declared, *notes])
+    steps = [_steps(graph)] if graph.nodes else []
+    description = "; ".join([*steps, *declared, *notes])
     lines = [
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title)}",

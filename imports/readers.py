@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from imports.board_folder import board_files
+from imports.import_source import asks_for_torch
 from imports.trace_set import definition_of, workloads_of
 from records.errors import UsageError
 
@@ -141,7 +141,7 @@ def _definition(location: ImportPlace) -> Gathered:
 
 
 def _is_numpy(location: ImportPlace) -> bool:
-    return "torch" not in location.head and re.search(r"\bnumpy\b", location.head) is not None
+    return not asks_for_torch("file", location.head)
 
 
 FORMS = (
