@@ -109,6 +109,9 @@ def _followed(route: Route, original: Mapping[str, int], tried: Trials) -> tuple
             first = first or error
             if not held_sizes and least == 1 and (steps or not listed):
                 attempts += _other_ways(error, steps, original)
+            elif steps is None and len(held_sizes) < MOST_HELD:  # as both extents of a window
+                small = [n for n in error.sizes if n not in held_sizes and original[n] <= MOST_UNROLLED]
+                attempts += [(None, [*held_sizes, n], 1) for n in small[:1]]
         except ImportRefused as error:
             if first is None:
                 if free is None:

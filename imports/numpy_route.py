@@ -82,7 +82,7 @@ class NumpyRoute:
         rng = np.random.default_rng(0)
         configs = sizing.configs(rng)
         for left in reversed(range(FITS)):
-            observations = [self._observed({**original, **sizing.constants(config)}) for config in configs]
+            observations = [self._observed(sizing, original, config) for config in configs]
             graph = _graph(configs, observations)
             unseen = sizing.unseen(rng)
             if all(self._fits(graph, sizing, original, config) for config in unseen):
@@ -101,19 +101,31 @@ class NumpyRoute:
             )
         return replace(graph, notes=tuple(notes))
 
-    def _observed(self, constants: Mapping[str, int]) -> Observation:
+    def _observed(self, sizing: Sizing, original: Mapping[str, int], dims: Mapping[str, int]) -> Observation:
+        """Execute it once; ImportUnfitted where it does not run, with the sizes that alone are too large for it."""
         try:
-            inputs = self.source.drawn(constants, np.random.default_rng(SEED))
-            return Observation(inputs, self.source.outcomes(constants, inputs, SingleArray))
+            return self._executed({**original, **sizing.constants(dims)})
         except FAULTS as error:
-            raise ImportUnfitted(f"it does not run for {named(constants)}: {short(error)}") from None
+            unfit = ImportUnfitted(f"it does not run for {named(sizing.constants(dims))}: {short(error)}")
+        unfit.sizes = tuple(
+            n for n in dims if not self._runs({**original, **sizing.constants({**sizing.base, n: dims[n]})})
+        )
+        raise unfit
+
+    def _executed(self, constants: Mapping[str, int]) -> Observation:
+        self.source.refuse_sizes(constants)
+        inputs = self.source.drawn(constants, np.random.default_rng(SEED))
+        return Observation(inputs, self.source.outcomes(constants, inputs, SingleArray))
+
+    def _runs(self, constants: Mapping[str, int]) -> bool:
+        try:
+            self._executed(constants)
+        except FAULTS:
+            return False
+        return True
 
     def _fits(self, graph: Graph, sizing: Sizing, original: Mapping[str, int], dims: Mapping[str, int]) -> bool:
-        try:
-            seen = self._observed({**original, **sizing.constants(dims)})
-        except ImportUnfitted as error:
-            error.sizes = tuple(n for n in dims if dims[n] != sizing.base[n])  # a window longer than what it goes over
-            raise
+        seen = self._observed(sizing, original, dims)
         arrays = {**seen.inputs, **{name: o.array for name, o in seen.outcomes.items()}}
         tensors = (*graph.inputs, *(spec for spec, _ in graph.outputs))
         return all(arrays[t.name].shape == tuple(value_of(size, dims) for size in t.shape) for t in tensors)

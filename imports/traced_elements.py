@@ -94,6 +94,8 @@ class TracedElements:
     def elements(self, name: str, *operands: Any) -> TracedArray:
         """Apply a function of one or two elements that a kernel has."""
         pair = [o if _is_number(o) else self.of(o) for o in operands]
+        if name in ("divide", "true_divide"):  # of whole numbers: not rounded
+            pair = [self.cast(o, float) if isinstance(o, TracedArray) else o for o in pair]
         function = special_functions.erf if name == "erf" else getattr(np, name)
         with np.errstate(all="ignore"):
             value = np.asarray(function(*(self._wide(o) for o in pair)))
