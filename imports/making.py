@@ -220,13 +220,18 @@ def _lawful(
     name = f"original{Path(request.origin.source).suffix or '.py'}"
     (folder / name).write_text(route.source.original(), encoding="utf-8")
     origin = replace(request.origin, file=name)
+    unplanted = route.unplanted(followed, sizing)
+    without = [
+        f"{n} holds no planted zeros: it makes whole numbers of 0 / 0, which are others on each machine"
+        for n in unplanted
+    ]
     least: tuple[str, tuple[float, float] | None, tuple[str, ...]] | None = None
     for law in LAWS:
         text = route.reference_text(followed, sizing, law, request.title)
         (folder / "reference.py").write_text(text, encoding="utf-8")
         for gate in [theirs, None] if theirs else [None]:
-            said = [*notes, route.said(law, followed), route.statement]
-            text = manifest_text(request.name, request.title, followed.graph, shapes, origin, said, gate)
+            said = [*notes, *without, route.said(law, followed), route.statement]
+            text = manifest_text(request.name, request.title, followed.graph, shapes, origin, said, gate, unplanted)
             (folder / "task.toml").write_text(text, encoding="utf-8")
             problems = _problems(folder)
             if not problems:

@@ -23,7 +23,7 @@ from imports.sizing import Sizing
 from imports.verbatim_text import verbatim_text
 from tasks.dtypes import NUMPY, Array, is_float
 from tasks.structure import STRUCTURES, has_structure
-from tasks.working_numpy import DoubleArray, SingleArray
+from tasks.working_numpy import DoubleArray, SingleArray, StrictDoubleArray
 
 TYPES = {dtype: name for name, dtype in NUMPY.items()}
 LEAST_VALUES = 8
@@ -66,6 +66,26 @@ class NumpyRoute:
         began = time.process_time()
         self.source.outcomes(constants, inputs, DoubleArray)
         return time.process_time() - began
+
+    def unplanted(self, followed: Followed, sizing: Sizing) -> tuple[str, ...]:
+        """Name the inputs of whose zeros it makes whole numbers of what is no number: 0 / 0 in eight bits."""
+        constants = {**self.source.constants(), **sizing.constants(sizing.base)}
+        drawn = self.source.drawn(constants, np.random.default_rng(SEED))
+        return tuple(t.name for t in followed.graph.inputs if not self._takes_zeros(constants, drawn, t.name))
+
+    def _takes_zeros(self, constants: Mapping[str, int], drawn: Mapping[str, Array], name: str) -> bool:
+        x = drawn[name]
+        if not is_float(x.dtype):
+            return True
+        changed = [np.zeros_like(x), *(_with_first_zero(x, axis) for axis in range(x.ndim))]
+        try:
+            for values in changed:
+                self.source.outcomes(constants, {**drawn, name: values}, StrictDoubleArray)
+        except FloatingPointError:
+            return False
+        except FAULTS:
+            return True
+        return True
 
     def reference_text(self, followed: Followed, sizing: Sizing, law: str, title: str) -> str:
         """Write the text of the file behind the draws of its inputs."""
@@ -176,6 +196,12 @@ def _graph(configs: Sequence[Mapping[str, int]], observations: Sequence[Observat
         )
         outputs.append((Tensor(name, shape(name, arrays), dtype, initial=outcome.updated), ""))
     return Graph(inputs, (), tuple(outputs))
+
+
+def _with_first_zero(x: Array, axis: int) -> Array:
+    changed = x.copy()
+    np.moveaxis(changed, axis, 0)[:1] = 0
+    return changed
 
 
 def type_of(name: str, dtype: np.dtype[Any]) -> str:

@@ -54,6 +54,11 @@ class NumpySource(Source):
         """Return the HIP file, or the text itself."""
         return self.kernel or self.text
 
+    def notes(self) -> Sequence[str]:
+        """Say which inputs have other names in the task."""
+        pairs = zip(self.specs, self._names(0), strict=True) if self.specs else ()
+        return [f"{safe} stands for {name}, a word of C++ or Python" for name, safe in pairs if safe != name]
+
     @cached_property
     def entry(self) -> str:
         """The name of the function; ImportRefused where the file has none of that name, or several."""

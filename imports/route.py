@@ -45,6 +45,9 @@ class Route(Protocol):
     def seconds(self, sizing: Sizing, dims: Mapping[str, int]) -> float:
         """Measure how long one execution takes; 0 where the cost follows from its operations."""
 
+    def unplanted(self, followed: Followed, sizing: Sizing) -> tuple[str, ...]:
+        """Name the inputs that may hold no other values than are drawn: zeros, equal ones."""
+
     def reference_text(self, followed: Followed, sizing: Sizing, law: str, title: str) -> str:
         """Write reference.py, with inputs by one of the laws."""
 

@@ -53,6 +53,10 @@ class TorchRoute:
         """Return 0: the cost follows from the graph."""
         return 0.0
 
+    def unplanted(self, followed: Followed, sizing: Sizing) -> tuple[str, ...]:
+        """Name none."""
+        return ()
+
     def reference_text(self, followed: Followed, sizing: Sizing, law: str, title: str) -> str:
         """Write the graph in NumPy."""
         scalars = list(followed.scalars)

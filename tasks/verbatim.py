@@ -99,10 +99,11 @@ def answers_of(
     result: Any, names: Sequence[str], updates: Mapping[str, str], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Name the results in their order; those that the function wrote into inputs and did not return are taken there."""
-    values = [value for value in results_of(result) if not any(value is given[n] for n in updates.values())]
+    returned = results_of(result)
+    values = [value for value in returned if not any(value is given[n] for n in updates.values())]
     free = [name for name in names if name not in updates]
-    if len(values) != len(free) and len(values) == len(names):  # all are returned, the updated ones as well
-        free = list(names)
+    if len(values) != len(free):  # all are returned, the updated ones as new arrays
+        values, free = returned, list(names)
     if len(values) != len(free):
         raise ValueError(f"it returns {len(values)} values, and {len(free)} are expected: {', '.join(free)}")
     return {**{name: given[n] for name, n in updates.items()}, **dict(zip(free, values, strict=True))}

@@ -120,6 +120,16 @@ class DoubleArray(WorkingArray):
     """In float64."""
 
 
+class StrictDoubleArray(DoubleArray):
+    """In float64; FloatingPointError where what is no number becomes a whole one, which is another on each machine."""
+
+    def astype(self, dtype: Any, *arguments: Any, **options: Any) -> Any:
+        """Convert to the type that stands for this one."""
+        if np.dtype(dtype).kind in "iu" and is_real(self.dtype) and not np.isfinite(np.asarray(self)).all():
+            raise FloatingPointError("what is no number becomes a whole one")
+        return super().astype(dtype, *arguments, **options)
+
+
 class SingleArray(WorkingArray):
     """In float32."""
 
