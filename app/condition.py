@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from app.session import Best, summary
 from app.settings import Settings
 from app.wiring import limits_of
+from page.headline import Headline
 from records.allowance import Allowance
 from records.experiment import RunState
+from records.stage_clock import stage_clock
 
 if TYPE_CHECKING:
     from records.experiment import Event, Run
@@ -34,9 +36,11 @@ class Condition:
     generation: int
     generations: int
     experiments: Mapping[str, str]  # of this generation: the last that is known of each, a stage or an outcome
+    stages: Mapping[str, float]  # seconds that each stage under way has taken, by its name; none where none is
     attempts: int
     accepted: int
     best: Best | None
+    headline: Headline
     llm_calls: int
     usd: float
     budget_usd: float | None
@@ -64,9 +68,11 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
         generation=generation,
         generations=run.generations_at(generation + 1, limits_of(run.config).generations),
         experiments=_under_way(events, generation),
+        stages=_ages(events) if pid is not None else {},
         attempts=result.attempts,
         accepted=result.accepted,
         best=result.best,
+        headline=result.headline,
         llm_calls=result.llm_calls,
         usd=result.usd,
         budget_usd=Allowance.of(run.config).changed(events).budget_usd,
@@ -80,6 +86,14 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
 def age_s(moment: str) -> float:
     """Seconds since a moment in ISO 8601."""
     return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())
+
+
+def _ages(events: tuple[Event, ...]) -> dict[str, float]:
+    """Find the stages under way and their ages in seconds; of several of one name the oldest."""
+    now, ages = datetime.now(UTC).timestamp(), dict[str, float]()
+    for stage in stage_clock(events).current:
+        ages[stage.stage] = max(ages.get(stage.stage, 0.0), round(max(0.0, now - stage.since), 1))
+    return ages
 
 
 def _under_way(events: tuple[Event, ...], generation: int) -> dict[str, str]:

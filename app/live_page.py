@@ -6,18 +6,15 @@ import ipaddress
 import secrets
 import socket
 import webbrowser
-from pathlib import Path
+from contextlib import suppress
 
 import uvicorn
 
-from app.disassembly import disassembler
-from app.machine import describe
-from app.pages import extras_of
+from app.mounted_page import site_of
 from app.screen import note, say
 from app.settings import Settings
 from app.wiring import open_records
 from page.gate import Gate
-from page.sheets import Extras
 from page.web import Site, application
 from records.errors import UsageError
 
@@ -41,43 +38,40 @@ class PageServer(uvicorn.Server):
 
 def serve(settings: Settings, host: str, port: int, opens: bool) -> None:
     """Serve until the keyboard interrupts; UsageError where the address cannot be listened on."""
-    ledger, artefacts = open_records(settings, create=False)
-    with ledger, listening(host, port) as door:
-        ledger.forbid_writing()
-        environment = describe(settings)
-        site = Site(
-            ledger,
-            artefacts,
-            Extras(secrets=settings.secrets(), home=str(Path.home())),
-            lambda run: extras_of(settings, run, environment),
-            lambda run: disassembler(settings, run, compiles=True),
+    with listening(host, port) as door:
+        ledger, artefacts = open_records(settings, create=True)
+        with ledger:
+            _serve(settings, site_of(settings, ledger, artefacts), host, door, opens)
+
+
+def _serve(settings: Settings, site: Site, host: str, door: socket.socket, opens: bool) -> None:
+    ledger = site.ledger
+    token, bound = secrets.token_urlsafe(24), door.getsockname()[1]
+    gate = Gate(application(lambda: site), token, frozenset(f"{name}:{bound}" for name in names_of(host)))
+    address = f"http://{names_of(host)[-1]}:{bound}/?token={token}"
+    store = settings.runs_folder if settings.database is None else ledger.engine.place
+    say(f"the runs of {store} are shown at\n\n    {address}\n")
+    if not ledger.runs():
+        say("there are none yet; the first one appears there when it begins")
+    if not is_loopback(host):
+        note(
+            f"kernel-scientist: other machines can reach {host}, and without encryption: whoever sees this address "
+            "reads sources and prompts; `ssh -L` needs no --host"
         )
-        token, bound = secrets.token_urlsafe(24), door.getsockname()[1]
-        gate = Gate(application(site), token, frozenset(f"{name}:{bound}" for name in names_of(host)))
-        address = f"http://{names_of(host)[-1]}:{bound}/?token={token}"
-        store = settings.runs_folder if settings.database is None else ledger.engine.place
-        say(f"the runs of {store} are shown at\n\n    {address}\n")
-        if not is_loopback(host):
-            note(
-                f"kernel-scientist: other machines can reach {host}, and without encryption: whoever sees this address "
-                "reads sources and prompts; `ssh -L` needs no --host"
-            )
-        say("Ctrl-C ends it; nothing can be changed through it")
-        if opens:
-            webbrowser.open(address)
-        config = uvicorn.Config(
-            gate,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=LAST_WORDS_S,
-        )
-        try:
-            PageServer(config, site).run(sockets=[door])
-        except KeyboardInterrupt:  # which the server hands on after it has ended
-            return
+    say("Ctrl-C ends it; nothing can be changed through it")
+    if opens:
+        webbrowser.open(address)
+    config = uvicorn.Config(
+        gate,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=LAST_WORDS_S,
+    )
+    with suppress(KeyboardInterrupt):  # which the server hands on after it has ended
+        PageServer(config, site).run(sockets=[door])
 
 
 def names_of(host: str) -> tuple[str, ...]:

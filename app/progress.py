@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from app.screen import console, format_seconds, format_times, format_us, heading, is_terminal, note, parts_text, say
 from records.experiment import Credit
 from records.outside_text import visible
+from records.stage_clock import REPORT, STAGES, START, OpenStage, StageClock
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from records.experiment import Run
     from records.ledger import Ledger
 
+LONG, ASKING = frozenset({START, "confirm", "compose", REPORT}), frozenset({"select", "retrieve", "plan"})
 STYLES = {"accepted": "green", "rejected": "red", "failed": "red", "duplicate": "yellow", "tried": "cyan"}
 
 
@@ -30,6 +32,7 @@ class Board:
     generation: int = 0
     generations: int = 0
     stages: dict[str, str] = field(default_factory=dict)  # by experiment of this generation
+    clock: StageClock = field(default_factory=lambda: StageClock(time.monotonic()))
     best_us: float | None = None
     kind: str = ""
     over_seed: float | None = None
@@ -49,6 +52,7 @@ class Watcher:
 
     def __call__(self, event: Mapping[str, Any]) -> None:
         """Take one event."""
+        self.board.clock.take(event, time.monotonic())
         self.board.usd = float(event.get("usd", self.board.usd))
         line = self._take(event)
         stamped = f"[{format_seconds(time.monotonic() - self._started)}] {line}"
@@ -99,6 +103,8 @@ class Watcher:
             names = [n.strip() for n in str(event.get("experiments", "")).split(",") if n.strip()]
             board.stages = dict.fromkeys(names, "planned")
             return "  planned " + "; ".join(f"{n} {self._title(n)}".strip() for n in names) if names else ""
+        if kind == "stage" and not experiment:
+            return "" if self._live is not None else self._run_stage(str(event.get("stage")))
         if kind == "stage":
             board.stages[experiment] = _stage(event)
             return f"  {experiment} {_stage(event)}" if not self._live else ""
@@ -116,6 +122,11 @@ class Watcher:
             return f"  note: {_short(event.get('message'), 200)}"
         return f"stopped: {event.get('reason')}" if kind == "stopped" else ""
 
+    def _run_stage(self, stage: str) -> str:
+        """Describe a stage of the whole run in a line; empty where another line says it, or it takes no time."""
+        has_waits = self.board.run.author != "playbook"  # for a model's answers
+        return f"  {STAGES.get(stage, stage)}" if stage in LONG or (has_waits and stage in ASKING) else ""
+
     def _title(self, experiment_id: str) -> str:
         if experiment_id not in self.board.titles:
             self.board.titles = {e.id: heading(e.title) for e in self._ledger.experiments(self.board.run.id)}
@@ -128,9 +139,11 @@ class Watcher:
 
         board = self.board
         grid = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        under_way = {s.experiment: s for s in board.clock.current}
         for name, stage in board.stages.items():
-            style = STYLES.get(stage, "cyan")
-            grid.add_row(Text(name, style="dim"), Text(visible(self._title(name))[:60]), Text(stage, style=style))
+            style, age = STYLES.get(stage, "cyan"), _age(under_way.get(name))
+            words = Text(f"{stage} {age}".rstrip(), style=style)
+            grid.add_row(Text(name, style="dim"), Text(visible(self._title(name))[:60]), words)
         best = (
             f"{format_us(board.best_us)} {board.kind}  {format_times(board.over_seed)} the best seed"
             if board.best_us
@@ -144,7 +157,19 @@ class Watcher:
                 f"{format_seconds(time.monotonic() - self._started)}"
             ),
             grid,
+            Text(_now(board.clock), style="cyan"),
         )
+
+
+def _age(stage: OpenStage | None) -> str:
+    return format_seconds(time.monotonic() - stage.since) if stage else ""
+
+
+def _now(clock: StageClock) -> str:
+    """Say what the program does at this moment, and for how long it has."""
+    stages = dict.fromkeys(s.stage for s in clock.current)
+    oldest = {name: min((s for s in clock.current if s.stage == name), key=lambda s: s.since) for name in stages}
+    return "; ".join(f"{STAGES.get(name, name)}  {_age(oldest[name])}" for name in stages)
 
 
 def _style(event: Mapping[str, Any]) -> str:

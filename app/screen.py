@@ -12,7 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from records.outside_text import escaped, visible
-from records.quantity import plain
+from records.quantity import format_times as format_times
+from records.quantity import format_us as format_us
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,21 +67,6 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
     for row in cells:
         parts = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
         say("  ".join(parts).rstrip())
-
-
-def format_us(time_us: float | None) -> str:
-    """Write a time with three significant digits and its unit."""
-    if time_us is None:
-        return "-"
-    for scale, unit in ((1e6, "s"), (1e3, "ms")):
-        if time_us >= scale:
-            return f"{time_us / scale:.3g} {unit}"
-    return f"{plain(time_us, 3)} us"
-
-
-def format_times(value: float | None) -> str:
-    """Write a speed-up with its sign."""
-    return "-" if value is None else f"{value:.2f}x"
 
 
 def parts_text(credit: Credit) -> str:

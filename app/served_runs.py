@@ -11,7 +11,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from app import wiring
@@ -29,6 +29,7 @@ from graph.question import questions
 from graph.serving import FOLLOWS, ServedState, serve
 from records.allowance import NAMES
 from records.artefacts import ArtefactStore
+from records.codec import to_plain
 from records.computed_once import computed_once
 from records.errors import SettingsError, UsageError
 from records.experiment import Run
@@ -132,7 +133,7 @@ class ServedRuns:
                 ended.end()
         attempt = context.ledger.attempt(run_id, result.best.id) if result.best is not None else None
         source = {} if attempt is None else {"source": context.artefacts.text(attempt.source)}
-        return {**asdict(result), **source}
+        return {**to_plain(result), **source}
 
     def close(self) -> None:
         """Send the spans that are left, those of runs in the middle too; a collector that is not there costs 2 s."""

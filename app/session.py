@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
@@ -21,12 +20,15 @@ from app.sandboxes import is_cluster
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
+from app.warming import warming
+from page.headline import NO_HEADLINE, Headline, diff_of, run_headline
 from page.leaders import best_attempt, retuned, yardsticks
-from records.errors import LedgerError, ScientistError, UsageError
+from records.errors import LedgerError, UsageError
 from records.event_log import Listener, all_of, begun, ended
 from records.experiment import Run
 from records.files import write_whole
 from records.quantity import given
+from records.stage_clock import REPORT, START, StageClock
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -62,6 +64,9 @@ class RunResult:
     llm_calls: int
     usd: float
     seconds: float  # of this session
+    headline: Headline = NO_HEADLINE
+    stage_seconds: Mapping[str, float] = field(default_factory=dict)  # the parts of `seconds`, by stage
+    diff: str = ""  # the file with what was changed; empty where the gain is told over the best kernel itself
 
     @property
     def is_gain(self) -> bool:
@@ -112,7 +117,14 @@ class Session:
         """
         from app.span_export import telemetry
 
-        with _warming(self.context.sandbox):
+        clock = StageClock(self._started)
+
+        def tell(event: Mapping[str, Any]) -> None:
+            clock.take(event, time.monotonic())
+            progress(event)
+
+        tell(_stage(START))
+        with warming(self.context.sandbox):
             from graph.drive import drive
 
         traces, trace_id = current_traces(), None
@@ -121,8 +133,12 @@ class Session:
             trace_id = uuid4()
         with telemetry(self.settings, self.context.run.id) as spans, self._logged(spans) as context:
             checkpoints = wiring.checkpoints_of(self.settings, self.folder)
-            drive(context, checkpoints, progress, parallel(context), ask=ask, trace_id=trace_id)
+            drive(context, checkpoints, tell, parallel(context), ask=ask, trace_id=trace_id)
+        tell(_stage(REPORT))
         result = self.conclude()
+        clock.pass_to(time.monotonic())
+        parts = {stage: round(part, 3) for stage, part in clock.seconds.items()}
+        result = replace(result, seconds=round(sum(parts.values()), 3), stage_seconds=parts)
         if traces is not None and trace_id is not None:
             traces.score(trace_id, scores(result, self.context))
         return result
@@ -142,29 +158,18 @@ class Session:
         result = summary(self.context.ledger, self.run, self.folder, time.monotonic() - self._started)
         if result.best is not None:
             attempts = {a.id: a for a in self.context.ledger.attempts(result.run_id)}
-            write_text(Path(result.best.path), self.context.artefacts.text(attempts[result.best.id].source))
+            text = self.context.artefacts.text
+            write_text(Path(result.best.path), text(attempts[result.best.id].source))
+            if result.diff and (over := attempts.get(result.headline.over_id)):
+                names = f"{over.id}.hip", Path(result.best.path).name
+                write_text(Path(result.diff), diff_of(text(over.source), text(attempts[result.best.id].source), names))
         publish(self.settings, self.context.ledger, self.context.artefacts, self.run, self.folder / "report.html")
         return result
 
 
-@contextmanager
-def _warming(sandbox: object) -> Iterator[None]:
-    """Let the lab make its runtime and its headers, where there are none yet, while the graph's libraries are read."""
-    warm = getattr(sandbox, "warm", None)
-    if warm is None:
-        yield
-        return
-
-    def make() -> None:
-        with suppress(ScientistError):  # what is wrong here is said by the first compilation
-            warm(lambda text: None)
-
-    thread = Thread(target=make, name="warm")
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
+def _stage(name: str) -> Mapping[str, Any]:
+    """Make the event of a stage that is not the graph's: whoever watches is told, and no record is kept."""
+    return {"event": "stage", "generation": 0, "experiment": "", "stage": name, "number": 0}
 
 
 def parallel(context: Context) -> int | None:
@@ -234,6 +239,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """Sum up the result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
+    first_line = run_headline(ledger, run, attempts, seeds, best)
     ideas = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
     return RunResult(
         run_id=run.id,
@@ -243,6 +249,8 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
         llm_calls=spend.calls,
         usd=round(spend.usd, 6),
         seconds=round(seconds, 3),
+        headline=first_line,
+        diff=str(folder / "change.diff") if first_line.over_id and first_line.over_id != first_line.best_id else "",
         best=None
         if best is None
         else Best(

@@ -14,9 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from app.chromium import browser_path
 from benchmarks.figure import Figure, report
 from page import RunReader, write_report
-from tests.support.browser import Browser, browser_path
+from tests.support.browser import Browser
 from tests.support.long_run import LongRun
 from tests.support.page_server import served
 
@@ -66,7 +67,7 @@ def step(browser: Browser, act: str, state: str) -> float:
 
 def steps(browser: Browser, run_id: str) -> dict[str, float]:
     """Give the median of each kind of step, in milliseconds; the worst of them for the keys."""
-    view = "document.querySelector('nav [aria-current]')?.hash + document.querySelector('main').childNodes.length"
+    view = "document.querySelector('#panel')?.getAttribute('aria-labelledby')"
     times_ms: dict[str, list[float]] = {}
     for _ in range(SAMPLES):
         for name in ("roofline", "strategies", "rejected", "spend", "overview", "candidates"):  # from another view each
@@ -98,10 +99,10 @@ def measured(folder: Path, candidates: int) -> dict[str, float]:
         browser.open(page.address)
         address = f"{page.address}#/run/{run.run_id}/"
         firsts = {
-            "overview": [opened(browser, f"{address}overview", ".figures") for _ in range(SAMPLES)],
+            "overview": [opened(browser, f"{address}overview", ".headline") for _ in range(SAMPLES)],
             "candidates": [opened(browser, f"{address}candidates", ".lineage .rows") for _ in range(SAMPLES)],
             "file": [
-                opened(browser, f"{file.as_uri()}#/run/{run.run_id}/overview", ".figures") for _ in range(SAMPLES)
+                opened(browser, f"{file.as_uri()}#/run/{run.run_id}/overview", ".headline") for _ in range(SAMPLES)
             ],
         }
         times_ms = {

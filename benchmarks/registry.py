@@ -264,6 +264,14 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "everyday",
+        "Everyday functions",
+        "What the playbook makes of 20 functions as people bring them, beside textbook kernels that the generator's "
+        "authors did not write.",
+        40,
+        by_hand="python -m benchmarks.everyday --public DIR",
+    ),
+    Benchmark(
         "kernelbench",
         "KernelBench's problems as tasks",
         "Problems imported, with the generated kernel accepted and two wrong ones refused in the lab.",

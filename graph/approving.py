@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from graph.context import Context
+from graph.events import begin_stage
 from graph.population import experiment_of
 from graph.question import approved_of
 from graph.state import State
@@ -19,6 +20,7 @@ def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have a person approve this generation's experiments: all, some or none of them."""
     context, generation = runtime.context, state["generation"]
     summaries = [_summary(context, pick["experiment_id"]) for pick in state["picks"]]
+    begin_stage(runtime, generation, "approve")
     ids, complaint = [row["id"] for row in summaries], ""
     answers = f'answer true for all, false for none, or a list of ids such as ["{ids[0]}"]'
     would = f"generation {generation} would run {counted(len(ids), 'experiment')}"

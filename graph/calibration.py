@@ -9,6 +9,7 @@ from statistics import median
 from records.quantity import counted
 from records.ranking import is_slight
 
+NARROW_PCT = 10.0  # a range that is wider, and wider than its own lower end, holds almost any gain: it is no forecast
 ENOUGH = 3  # verified experiments before a correction is worth stating
 
 
@@ -20,13 +21,19 @@ class Forecast:
     gain_max_pct: float
     found_pct: float | None  # None: the kernel never worked
 
+    @property
+    def is_wide(self) -> bool:
+        """True where the range is too wide to be right or wrong."""
+        return self.gain_max_pct - self.gain_min_pct > max(NARROW_PCT, self.gain_min_pct)
+
 
 @dataclass
 class Calibration:
     """Counts over the outcomes added so far."""
 
     failed: int = 0
-    inside: int = 0
+    inside: int = 0  # of a range that is a forecast
+    wide: int = 0  # inside one that is none
     below: int = 0
     above: int = 0
     errors_pct: list[float] = field(default_factory=list)  # found minus the middle of the range, in ascending order
@@ -40,7 +47,9 @@ class Calibration:
         is_below, is_above = found_pct < outcome.gain_min_pct, found_pct > outcome.gain_max_pct
         self.below += is_below
         self.above += is_above
-        self.inside += not (is_below or is_above)
+        is_inside = not (is_below or is_above)
+        self.wide += is_inside and outcome.is_wide
+        self.inside += is_inside and not outcome.is_wide
         insort(self.errors_pct, found_pct - (outcome.gain_min_pct + outcome.gain_max_pct) / 2)
 
     @property
@@ -55,7 +64,7 @@ class Calibration:
 
     @property
     def coverage(self) -> float:
-        """Share of the verified experiments whose gain lay in the predicted range."""
+        """Share of the verified experiments whose gain lay in a range that is a forecast."""
         return self.inside / self.verified if self.verified else 0.0
 
 
@@ -78,14 +87,20 @@ def paragraph(c: Calibration) -> str:
         return text
     text += (
         f" Of the {c.verified} that worked, {c.inside} gained what had been predicted, {c.below} less, {c.above} "
-        f"more (coverage {100 * c.coverage:.0f} %); the median gain lay {_points(c, 'percentage point')} "
-        f"{'below' if c.bias_pct < 0 else 'above'} the middle of the predicted range."
+        f"more{_wide_text(c)} (coverage {100 * c.coverage:.0f} %); the median gain lay "
+        f"{_points(c, 'percentage point')} {'below' if c.bias_pct < 0 else 'above'} the middle of the predicted range."
     )
-    if c.verified >= ENOUGH and c.below > c.inside:
+    if c.verified >= ENOUGH and c.wide > c.inside:
+        text += f" Narrow your ranges to {NARROW_PCT:g} points, or to their lower end: a wider one says nothing."
+    if c.verified >= ENOUGH and c.below > c.inside + c.wide:
         text += f" Your predictions are too high: lower them by about {_points(c)}."
-    elif c.verified >= ENOUGH and c.above > c.inside:
+    elif c.verified >= ENOUGH and c.above > c.inside + c.wide:
         text += f" Your predictions are too low: raise them by about {_points(c)}."
     return text
+
+
+def _wide_text(c: Calibration) -> str:
+    return f", {c.wide} something within a range too wide to be a forecast" if c.wide else ""
 
 
 def _points(c: Calibration, noun: str = "point") -> str:

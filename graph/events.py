@@ -26,6 +26,11 @@ def emit(runtime: Runtime[Context], kind: str, key: str, **payload: Value) -> No
     tell(runtime, kind, payload)
 
 
+def begin_stage(runtime: Runtime[Context], generation: int, stage: str) -> None:
+    """Tell that a stage of the whole run begins; those of its experiments are told by `graph/stage.py`."""
+    emit(runtime, "stage", f"{generation}:{stage}", generation=generation, experiment="", stage=stage, number=0)
+
+
 def store(context: Context, kind: str, key: str, payload: Mapping[str, Value]) -> None:
     """Store an event whose commit is that of other records: the first half of `emit`; it is told after the commit."""
     context.ledger.event(context.run.id, kind, payload, f"{kind}:{key}", is_synced=kind not in BEGINNINGS)

@@ -42,6 +42,9 @@ class ChangeBook(Protocol):
     def apply(self, source: str, handle: str) -> str:
         """Apply a change and return the text; the text itself where the change does not apply."""
 
+    def title(self, handle: str) -> str:
+        """Name a change in words."""
+
     def promise(self, handle: str, evaluation: Evaluation) -> float:
         """Estimate the gain in percent, by what binds the kernel."""
 

@@ -5,7 +5,7 @@ Every node asks the ledger before it works, so that running it again after a cra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -13,14 +13,16 @@ from langgraph.types import Send
 
 from agents.author import Idea, Proposal, Room, Selection, Step
 from graph.backlog import offered, proposed_of
+from graph.believed import believed, worth_trying
 from graph.composing import compose, is_composed
 from graph.context import Context
-from graph.events import Value, annotate, emit, store, tell
+from graph.events import Value, annotate, begin_stage, emit, store, tell
 from graph.firewall import WalledPlace, optional_answer, walled
 from graph.lesson import EXPLORED
 from graph.limiting import concluding, limited
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
+from graph.picking import RULES, pick
 from graph.planned import known_picks, known_selection, pick_of
 from graph.population import accepted_of, best, champion, kernel, specimen
 from graph.queries import of_cost
@@ -31,12 +33,6 @@ from graph.steering import another_cell, answer_to, choice_of, pool, reason_to_s
 from records.errors import MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 from records.quantity import given
-
-RULES: Mapping[str, Callable[[Idea], float]] = {
-    "most_innovative": lambda idea: idea.innovation,
-    "highest_potential": lambda idea: idea.gain_max_pct,
-    "most_certain": lambda idea: idea.gain_min_pct,
-}
 
 
 @limited
@@ -51,6 +47,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context.ledger.add_run(context.run)
     annotate(runtime, generation=0)
     emit(runtime, "generation", "0", generation=0, of=context.generations_at(0))
+    begin_stage(runtime, 0, "seeds")
     first, refusal = begin(runtime)
     if first is None:
         context.ledger.finish(context.run.id, "failed", refusal)
@@ -79,6 +76,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"] + 1
     annotate(runtime, generation=generation)
     emit(runtime, "generation", str(generation), generation=generation, of=context.generations_at(generation))
+    begin_stage(runtime, generation, "select")
     earlier = known_selection(context, generation)
     if earlier is not None:
         return {"generation": generation, "picks": [], "exhausted": False, **earlier}
@@ -115,6 +113,7 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look up the author's queries and what binds the base; without a store the run continues with a warning."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
+    begin_stage(runtime, generation, "retrieve")
     if known_picks(context, generation):
         return {}
     queries: tuple[str, ...] = ()
@@ -139,13 +138,16 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
+    begin_stage(runtime, generation, "plan")
     if earlier := known_picks(context, generation):
+        begin_stage(runtime, generation, "experiments")
         return {"picks": earlier, "exhausted": False, "is_asked": context.approves}
-    limits, memory = context.limits, context.history.memory(generation)
+    limits, base = context.limits, specimen(context, state["base_id"], generation)
+    memory = believed(context, generation, base)
     inputs = (
         Step(context.run.id, generation),
         context.assignment,
-        specimen(context, state["base_id"], generation),
+        base,
         planned_with(context, generation),
         memory,
         Room(limits.picks, (context.generations_at(generation) - generation + 1) * limits.picks),
@@ -162,14 +164,15 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         proposal = checked_cites(runtime, generation, proposal)
     rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
-    ideas = offered(memory.backlog, proposal or Proposal((), ()))
+    ideas = worth_trying(context, generation, base, offered(memory.backlog, proposal or Proposal((), ())))
+    trust = context.history.beliefs(generation).trust
     with context.ledger.together():
         if proposal:
             records = proposed_of(context.run.id, generation, state["base_id"], proposal)
             context.ledger.add_proposals(context.run.id, generation, records)
         picks = [
             _start_experiment(context, state, slot, idea, rule)
-            for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks, rules)], 1)
+            for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks, rules, trust)], 1)
         ]
         planned: dict[str, Value] = {
             "generation": generation,
@@ -178,6 +181,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         }
         store(context, "planned", str(generation), planned)
     tell(runtime, "planned", planned)
+    begin_stage(runtime, generation, "experiments")
     exhausted = proposal is not None and not picks
     return {"picks": picks, "exhausted": exhausted, "is_asked": bool(picks) and context.approves}
 
@@ -190,6 +194,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     annotate(runtime, generation=generation)
     incumbent = kernel(context, state["best_id"])
     accepted = accepted_of(context, generation, incumbent.attempt.time_kind)
+    if accepted:
+        begin_stage(runtime, generation, "confirm")
     leader = champion(context, [incumbent, *(k for k in accepted if not is_composed(k.attempt))])
     if leader is None:
         reason = f"the kernel {incumbent.attempt.id} led and failed its confirmation; nothing else is left"
@@ -204,6 +210,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
     stop = context.meter.limit_text(limit) if limit else going_on
     if stop:
+        begin_stage(runtime, generation, "compose")
         end = WalledPlace(f"{generation}:compose", generation)  # which a run that goes on does not build on
         table = walled(runtime, end, lambda: compose(runtime, generation, leader), lambda _: None)
         if table is not None:
@@ -273,6 +280,7 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         picked_as=rule,
         cites=idea.cites,
         move=idea.move,
+        mechanism=idea.mechanism,
     )
     return pick_of(context.ledger.add_experiment(experiment))
 
@@ -285,16 +293,5 @@ def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Id
         f"explore changes and tunables of {base_id} together",
         "single steps by estimates, the likeliest first",
     )
-    return (
-        (Idea(title, words, ("nothing is written: known changes and declared tunables",), 0.0, 40.0, 10.0), EXPLORED),
-    )
-
-
-def pick(ideas: Sequence[Idea], count: int = 3, rules: Sequence[str] = tuple(RULES)) -> tuple[tuple[Idea, str], ...]:
-    """Choose without replacement, rule by rule in their order and over again; ties go to the earlier idea."""
-    remaining, picked = list(ideas), list[tuple[Idea, str]]()
-    while remaining and len(picked) < count:
-        rule = rules[len(picked) % len(rules)]
-        best = max(range(len(remaining)), key=lambda i: (RULES[rule](remaining[i]), -i))
-        picked.append((remaining.pop(best), rule))
-    return tuple(picked)
+    rubric = ("nothing is written: known changes and declared tunables",)
+    return ((Idea(title, words, rubric, 0.0, 0.0, 10.0), EXPLORED),)  # nobody forecasts what it gains

@@ -43,9 +43,17 @@ def begin(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
 def _starting_kernels(context: Context) -> Sequence[tuple[str, str, str]]:
     """Kind, title and text or artefact digest of each kernel that is there."""
     seeds = context.assignment.task.seeds if context.has_seeds else ()
-    seed_rows = [("seed", f"seed {path.name}", _keep(context, path)) for path in seeds]
+    seed_rows = [(_kind(context, path), f"seed {path.name}", _keep(context, path)) for path in seeds]
     rows = [*seed_rows, *((start.kind, start.title, start.source) for start in context.starts)]
     return [part for row in rows for part in (row, *_parts(context, *row))]
+
+
+def _kind(context: Context, path: Path) -> str:
+    """`given`: the kernel that the task was taken from; `generated`: those of an import; `seed`: all others."""
+    origin = context.assignment.task.provenance
+    if origin is None:
+        return "seed"
+    return "given" if origin.is_kernel and path.name.split(".")[0] == "seed" else "generated"
 
 
 def _parts(context: Context, kind: str, title: str, source: str) -> list[tuple[str, str, str]]:
@@ -63,7 +71,8 @@ def _judge(runtime: Runtime[Context], kernels: Sequence[tuple[str, str, str]]) -
     """All of them; where answers are pending, all are asked for before the run waits."""
     attempts, pendings = list[Attempt](), list[Pending]()
     for slot, (kind, title, source) in enumerate(kernels):
-        words = f"The task's own kernel {title.removeprefix('seed ')}." if kind == "seed" else "A kernel to begin with."
+        is_own = title.startswith("seed ")
+        words = f"The task's own kernel {title.removeprefix('seed ')}." if is_own else "A kernel to begin with."
         experiment = _experiment(runtime.context, slot, title, words, kind)
         try:
             attempts.append(_walk(runtime, experiment, source))

@@ -71,7 +71,8 @@ def reason_to_stop(context: Context, state: State, evaluation: Evaluation, stagn
     if limits.attainable_fraction and attained >= limits.attainable_fraction:
         return f"the best kernel reaches {attained:.0%} of what roofline and launch leave"
     if state["exhausted"]:
-        return "nothing is left to try"
+        is_playbook = context.author.name == "playbook"
+        return "the playbook knows no further change to try" if is_playbook else "nothing is left to try"
     if state["generation"] >= total:
         return f"all {total} generations are used" if total != 1 else "the one generation asked for is used"
     return f"no gain in {counted(stagnant, 'generation')}" if stagnant >= limits.stagnation else ""

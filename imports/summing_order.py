@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
+from tasks.admission import Admission
 from tasks.compare import compare
 from tasks.task import Task
 
@@ -23,12 +25,13 @@ def ratio_of(task: Task) -> float:
             case = replace(listed, seed=listed.seed + number)
             inputs = task.draw(case)
             reference, baseline = task.expected(inputs, case)
+            admission = Admission(task, inputs, case)
             assert task.in_order is not None
             added = task.in_order(inputs, case)
             for spec in task.outputs:
                 tolerance = replace(task.tolerance_of(spec), rtol=None)
-                comparison = compare(
-                    added[spec.name], reference[spec.name], baseline[spec.name], tolerance, explain=False
-                )
+                admitted = partial(admission.of, spec, tolerance.ratio)
+                values = added[spec.name], reference[spec.name], baseline[spec.name]
+                comparison = compare(*values, tolerance, admitted=admitted, explain=False)
                 most = max(most, comparison.error)
     return min(WIDE, 2.0 ** math.ceil(math.log2(most * 1.25))) if most > NARROW else NARROW

@@ -226,4 +226,7 @@ def _driven(
         llm_calls=result.llm_calls,
         usd=result.usd,
         seconds=result.seconds,
+        stage_seconds=result.stage_seconds,
+        headline=result.headline,
+        diff=Path(result.diff).read_text(encoding="utf-8") if result.diff else "",
     )

@@ -7,7 +7,7 @@ browser send the cookie; a name that is bent to this machine's address (DNS rebi
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Set
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -33,7 +33,32 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), usb=()",
     "cache-control": "no-store",
 }
+STRANGER = "another site asked for this; it may not"
+READ_ONLY = "this page only shows; nothing can be changed through it"
 NO_TOKEN = "open the address that `kernel-scientist serve` printed: it carries the token of this page"
+
+
+@dataclass(frozen=True)
+class Shield:
+    """Let only what this page itself asks for through; another application around it says who may reach the page.
+
+    A server that answers every origin (CORS) would otherwise hand the page's data to any site in the same browser.
+    """
+
+    inner: Application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return  # a web socket is closed without a word
+        headers, answered = _texts_of(scope), _with_headers(send, {})
+        host, is_first = headers.get("host", ""), scope["path"].removeprefix(scope.get("root_path", "")) in ("", "/")
+        if _is_strange(headers, {f"{scheme}://{host}" for scheme in ("http", "https")}, is_first):
+            await _say(answered, 403, STRANGER)
+        elif scope["method"] not in ("GET", "HEAD"):
+            await _say(answered, 405, READ_ONLY)
+        else:
+            await self.inner(scope, receive, answered)
 
 
 @dataclass(frozen=True)
@@ -55,7 +80,7 @@ class Gate:
             if scope["type"] == "lifespan":
                 await self.inner(scope, receive, send)
             return  # a web socket is closed without a word
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = _texts_of(scope)
         status, why = self._refusal(scope, headers)
         fresh = not why and not self._is_known(headers)
         answered = _with_headers(send, {"set-cookie": self._cookie_text()} if fresh else {})
@@ -68,13 +93,10 @@ class Gate:
         """Status and sentence; an empty one lets the request pass."""
         if headers.get("host", "") not in self.hosts:
             return 421, "this name is not the page's own; use the address that `kernel-scientist serve` printed"
-        origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
-            return 403, "another site asked for this; it may not"
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and scope["path"] != "/":
-            return 403, "another site asked for this; it may not"
+        if _is_strange(headers, {f"http://{host}" for host in self.hosts}, scope["path"] == "/"):
+            return 403, STRANGER
         if scope["method"] not in ("GET", "HEAD"):
-            return 405, "this page only shows; nothing can be changed through it"
+            return 405, READ_ONLY
         if not self._is_known(headers) and not self._has_token(scope):
             return 401, NO_TOKEN
         return 200, ""
@@ -98,6 +120,18 @@ class Gate:
 
     def _cookie_text(self) -> str:
         return f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+
+
+def _texts_of(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _is_strange(headers: Mapping[str, str], origins: Set[str], is_first_page: bool) -> bool:
+    """Tell whether another site asks, as browsers report it; a link to the first page may stand anywhere."""
+    origin = headers.get("origin")
+    if origin is not None and origin not in origins:
+        return True
+    return headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_first_page
 
 
 def _with_headers(send: Send, more: Mapping[str, str]) -> Send:

@@ -51,6 +51,11 @@ class Yardsticks:
 
     naive: Attempt | None  # the first one, as its file has it
     best: Attempt | None  # the fastest one, as tuned
+    user_kernel: Attempt | None = None  # the fastest of those that the user brought, as their files have them
+
+    def over_user_kernel(self, attempt: Attempt | None) -> float | None:
+        """Speed-up over what the user brought, as it was written; None where that is nothing, or of another kind."""
+        return _ratio(self.user_kernel, self.user_kernel.default_us if self.user_kernel else None, attempt)
 
     def over_best(self, attempt: Attempt | None) -> float | None:
         """Speed-up over the best seed; None unless both have a time of the same kind."""
@@ -65,7 +70,10 @@ def yardsticks(attempts: Sequence[Attempt], ledger: Ledger) -> Yardsticks:
     """Find the seeds of a run that its best kernel is told against."""
     seeds = [a for a in attempts if a.generation == 0]
     naive = next((a for a in seeds if a.status == "accepted"), None)
-    return Yardsticks(naive, best_attempt(retuned(attempts), ledger))
+    user_ids = {e.id for run_id in {a.run_id for a in seeds} for e in ledger.experiments(run_id, 0) if e.is_given}
+    user_kernels = [a for a in seeds if a.experiment_id in user_ids and a.status == "accepted" and a.default_us]
+    fastest = min(user_kernels, key=lambda a: (a.default_us, a.id), default=None)
+    return Yardsticks(naive, best_attempt(retuned(attempts), ledger), fastest)
 
 
 def retuned(attempts: Sequence[Attempt]) -> list[Attempt]:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from page.headline import headline
 from page.leaders import Yardsticks, time_kind
 from page.sheets import CallLine, CandidateLine, CaseTime, ReadPassage, RunHead
 from records.code_meanings import CODES
@@ -51,10 +52,12 @@ def head_of(
     attempts: Sequence[Attempt],
     seeds: Yardsticks,
     best: Attempt | None,
+    evaluation: Evaluation | None,
+    experiments: Sequence[Experiment],
     events: Sequence[Event],
     calls: Sequence[ModelCall],
 ) -> RunHead:
-    """One run in one line."""
+    """One run in one line; `evaluation` is the best kernel's."""
     generations = max((a.generation for a in attempts), default=0)
     paid = [c for c in calls if c.state == "done"]
     return RunHead(
@@ -77,6 +80,7 @@ def head_of(
         best_us=best.geomean_us if best else None,
         over_seed=seeds.over_best(best),
         over_naive=seeds.over_naive(best),
+        headline=headline(run, attempts, experiments, seeds, best, evaluation),
         calls=len(paid),
         usd=sum(c.usage.usd for c in paid),
     )

@@ -8,6 +8,7 @@ from page.foretold import foretold
 from page.leaders import Yardsticks, leaders, yardsticks
 from page.run_lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
 from page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
+from page.winning_changes import winning_changes
 from records.agreement import agreement
 from records.artefacts import ArtefactStore
 from records.code_meanings import CODES
@@ -15,8 +16,9 @@ from records.computed_once import computed_once
 from records.coverage import coverage_text
 from records.errors import LedgerError, UsageError
 from records.evaluation import Evaluation, Verdict
-from records.experiment import Attempt, Event, ModelCall
+from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
 from records.ledger import Ledger
+from records.stage_clock import STAGES, stage_clock
 
 LAST_EVENTS = 200
 LOST = "(this text is missing from the artefact store or damaged)"
@@ -40,7 +42,21 @@ class RunReader:
         leading = leaders(attempts, ledger)
         best = leading[-1] if leading else None
         state, events, calls = ledger.states([run])[run.id], ledger.events(run.id), ledger.calls(run.id)
-        return head_of(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
+        return self._head(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
+
+    def _head(
+        self,
+        run: Run,
+        state: RunState,
+        attempts: Sequence[Attempt],
+        seeds: Yardsticks,
+        best: Attempt | None,
+        events: Sequence[Event],
+        calls: Sequence[ModelCall],
+    ) -> RunHead:
+        evaluation = self._ledger.evaluation(best.evaluation_key) if best else None
+        experiments = self._ledger.experiments(run.id)
+        return head_of(run, state, attempts, seeds, best, evaluation, experiments, events, calls)
 
     def book(self) -> RunBook:
         """Read the run as it stands; LedgerError when a record is damaged."""
@@ -49,10 +65,12 @@ class RunReader:
         seeds, leading = yardsticks(attempts, ledger), leaders(attempts, ledger)
         calls = ledger.calls(run.id)
         best = leading[-1] if leading else None
+        clock = stage_clock(events)
         shapes, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
-        extras = self.extras
+        extras, head = self.extras, self._head(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls)
+        experiments = {e.id: e for e in ledger.experiments(run.id)}
         return RunBook(
-            head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
+            head=head,
             row=events[-1].number if events else 0,
             task_title=extras.task_title,
             task_description=extras.task_description,
@@ -66,13 +84,17 @@ class RunReader:
             naive_id=seeds.naive.id if seeds.naive else "",
             seed_id=seeds.best.id if seeds.best else "",
             roofline_us=light_us([s.measurement for s in shapes]),
-            lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
+            changes=tuple(winning_changes(ledger, attempts, experiments, head.headline)),
+            lines=self._lines(attempts, experiments, seeds, {a.id for a in leading}, events, calls),
             shapes=shapes,
             foretold=pairs,
             agreement=agreement(pairs),
             calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
-            literature=literature(events, ledger.experiments(run.id)),
+            literature=literature(events, tuple(experiments.values())),
             refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),
+            stage_seconds=clock.seconds,
+            stages=clock.current,
+            stage_names=STAGES,
             events=events[-LAST_EVENTS:],
         )
 
@@ -139,6 +161,10 @@ class RunReader:
     def _call_text(self, number: int, call: ModelCall) -> CallText:
         return CallText(call_line(number, call), self._text(call.prompt), self._text(call.reply or ""))
 
+    def text_of(self, attempt_id: str) -> str:
+        """Read the source of a candidate as tuned, or a sentence in its place where it is lost."""
+        return self._text(self._attempt(attempt_id).source)
+
     def source_of(self, attempt_id: str) -> tuple[str, Mapping[str, int]]:
         """Read the source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
         attempt = self._attempt(attempt_id)
@@ -153,12 +179,12 @@ class RunReader:
     def _lines(
         self,
         attempts: Sequence[Attempt],
+        experiments: Mapping[str, Experiment],
         seeds: Yardsticks,
         records: set[str],
         events: Sequence[Event],
         calls: Sequence[ModelCall],
     ) -> tuple[CandidateLine, ...]:
-        experiments = {e.id: e for e in self._ledger.experiments(self.run_id)}
         recorded_at = {str(e.payload.get("attempt")): e.at for e in events if e.kind == "attempt"}
         by_id, costs = {a.id: a for a in attempts}, Costs(calls)
         return tuple(

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from page.headline import Headline
+from page.winning_changes import WinningChange
 from records.agreement import Agreement, Pair
 from records.evaluation import CaseResult, Finding, HotLine, Measurement, Resources
 from records.experiment import Event
+from records.stage_clock import OpenStage
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class RunHead:
     best_us: float | None
     over_seed: float | None  # over the best seed, as tuned
     over_naive: float | None  # over the first seed, as its file has it
+    headline: Headline
     calls: int
     usd: float
 
@@ -197,6 +201,7 @@ class RunBook:
     naive_id: str
     seed_id: str  # the best seed, as tuned
     roofline_us: float | None
+    changes: tuple[WinningChange, ...]  # from the kernel that the gain is told over to the best one, oldest first
     lines: tuple[CandidateLine, ...]
     shapes: tuple[Shape, ...]
     foretold: tuple[Pair, ...]  # measured kernels that the lab predicted, too
@@ -204,6 +209,9 @@ class RunBook:
     calls: tuple[CallLine, ...]
     literature: tuple[ReadPassage, ...]
     refuted: tuple[str, ...]
+    stage_seconds: Mapping[str, float]  # the wall time that the run was driven, by stage
+    stages: tuple[OpenStage, ...]  # under way; `since` in seconds since 1970
+    stage_names: Mapping[str, str]  # what the program does then, for people
     events: tuple[Event, ...]  # the last ones
 
 

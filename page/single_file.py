@@ -20,12 +20,16 @@ from records.files import write_whole
 FOLDER = Path(__file__).parent / "browser"
 SCRIPTS = (
     "dom.js",
+    "terms.js",
+    "tabs.js",
+    "steps.js",
     "difference.js",
     "data.js",
     "plot.js",
     "lineage.js",
     "listing.js",
     "times.js",
+    "story.js",
     "overview.js",
     "candidate.js",
     "candidates.js",
@@ -70,9 +74,9 @@ def served_shell() -> str:
     return SHELL.format(
         policy="",
         title="Kernel Scientist",
-        style='<link rel="stylesheet" href="/page.css">',
+        style='<link rel="stylesheet" href="page.css">',
         summary="",
-        script='<script src="/page.js" defer></script>',
+        script='<script src="page.js" defer></script>',
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,6 +53,7 @@ class Site:
     blot: Extras  # texts to redact where no run is at hand
     extras: Callable[[Run], Extras]
     disassembles: Callable[[Run], Disassemble]
+    stream_s: float = float("inf")  # how long one stream lasts; the browser then asks for the next one by itself
     ends: threading.Event = field(default_factory=threading.Event)  # set when the server is to end: streams stop
     _readers: dict[str, RunReader] = field(default_factory=dict)
     _heads: dict[str, tuple[Any, Any]] = field(default_factory=dict)
@@ -104,8 +106,8 @@ class Site:
         return json_of([[r.id, states[r.id], r.pause, r.stop_reason] for r in runs], self.blot)
 
 
-def application(site: Site) -> Starlette:
-    """Make the routes. Only GET; what is behind them reads and never writes."""
+def application(site: Callable[[], Site]) -> Starlette:
+    """Make the routes. Only GET; what is behind them reads and never writes. `site` may open the records."""
 
     async def document(request: Request) -> Response:
         return Response(served_shell(), media_type="text/html")
@@ -117,26 +119,29 @@ def application(site: Site) -> Starlette:
         return Response(script(), media_type="text/javascript")
 
     async def runs(request: Request) -> Response:
-        return await _answer(site.runs)
+        return await _answer(lambda: site().runs())
 
     async def run(request: Request) -> Response:
-        return await _answer(lambda: _as_text(site, request, lambda reader: reader.book()))
+        return await _answer(lambda: _as_text(site(), request, lambda reader: reader.book()))
 
     async def candidate(request: Request) -> Response:
-        return await _answer(lambda: _as_text(site, request, lambda r: r.sheet(request.path_params["candidate"])))
+        return await _answer(lambda: _as_text(site(), request, lambda r: r.sheet(request.path_params["candidate"])))
+
+    async def source(request: Request) -> Response:
+        return await _answer(lambda: _as_text(site(), request, lambda r: r.text_of(request.path_params["candidate"])))
 
     async def call(request: Request) -> Response:
-        return await _answer(lambda: _as_text(site, request, lambda r: r.call(request.path_params["number"])))
+        return await _answer(lambda: _as_text(site(), request, lambda r: r.call(request.path_params["number"])))
 
     async def machine(request: Request) -> Response:
-        return await _answer(lambda: site.machine(request.path_params["run"], request.path_params["candidate"]))
+        return await _answer(lambda: site().machine(request.path_params["run"], request.path_params["candidate"]))
 
     async def events(request: Request) -> Response:
         run_id, after = request.query_params.get("run", ""), _row(request)
-        first = await _answer(lambda: site.standing(run_id))
+        first = await _answer(lambda: site().standing(run_id))
         if first.status_code != 200:
             return first
-        return StreamingResponse(_stream(site, run_id, after), media_type="text/event-stream")
+        return StreamingResponse(_stream(site(), run_id, after), media_type="text/event-stream")
 
     return Starlette(
         routes=[
@@ -148,6 +153,7 @@ def application(site: Site) -> Starlette:
             Route("/api/runs/{run}", run),
             Route("/api/runs/{run}/candidates/{candidate}", candidate),
             Route("/api/runs/{run}/candidates/{candidate}/machine", machine),
+            Route("/api/runs/{run}/candidates/{candidate}/source", source),
             Route("/api/runs/{run}/calls/{number:int}", call),
             Route("/api/events", events),
         ]
@@ -156,9 +162,9 @@ def application(site: Site) -> Starlette:
 
 async def _stream(site: Site, run_id: str, after: int) -> AsyncIterator[str]:
     """Rows as they come, and the status where it changes; a comment now and then keeps the connection."""
-    standing, quiet_s = "", 0.0
+    standing, quiet_s, end = "", 0.0, time.monotonic() + site.stream_s
     yield "retry: 1000\n\n"
-    while not site.ends.is_set():
+    while not site.ends.is_set() and time.monotonic() < end:
         try:
             unsent = await run_in_threadpool(site.news, run_id, after)
             now = await run_in_threadpool(site.standing, run_id)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from records.mechanism import Mechanism
+
 RunStatus = Literal["running", "paused", "done", "failed"]
 RunState = Literal["running", "stopped", "paused", "done", "failed"]  # stopped: written down as running, driven by none
 Pause = Literal[
@@ -61,9 +63,16 @@ class Experiment:
     gain_min_pct: float = 0.0
     gain_max_pct: float = 0.0
     innovation: float = 0.0  # 0 to 100
-    picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed | explore
+    picked_as: str = ""  # most_innovative | highest_potential | most_certain | explore | dispatch, and of generation 0:
+    #   file | given | generated | seed | memory | first
     cites: tuple[str, ...] = ()  # ids of passages of the literature that it rests on
     move: str = ""  # the author's own handle for the idea
+    mechanism: Mechanism = ""  # by which it is to make the kernel faster
+
+    @property
+    def is_given(self) -> bool:
+        """True for a first kernel that the user brought: a file, or the one that the task is made of."""
+        return self.picked_as in ("file", "given")
 
     @property
     def explores(self) -> bool:
@@ -87,6 +96,7 @@ class Proposed:
     is_avenue: bool = False
     cites: tuple[str, ...] = ()
     is_obsolete: bool = False  # an earlier one, by its title, that the planner dropped
+    mechanism: Mechanism = ""
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,7 @@ class Attempt:
     draft: str = ""  # artefact digest of an accepted kernel as it was written: the tuner estimated this text
     arms: tuple[str, ...] = ()  # of a dispatch: each condition with the kernel that it chooses
     time_error: float = 0.0  # relative, of a ratio of predicted times; 0 where it was measured or the error is unknown
+    change: str = ""  # in words: the changes to the parent that were explored; of a try what is new in it
 
     @property
     def default_us(self) -> float | None:

@@ -31,3 +31,18 @@ def plain(value: float, digits: int = 4) -> str:
     decimals = max(0, digits - 1 - int(rounded.partition("e")[2]))
     text = f"{float(rounded):.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def format_us(time_us: float | None) -> str:
+    """Write a time with three significant digits and its unit."""
+    if time_us is None:
+        return "-"
+    for scale, unit in ((1e6, "s"), (1e3, "ms")):
+        if time_us >= scale:
+            return f"{time_us / scale:.3g} {unit}"
+    return f"{plain(time_us, 3)} us"
+
+
+def format_times(value: float | None) -> str:
+    """Write a speed-up with its sign."""
+    return "-" if value is None else f"{value:.2f}x"

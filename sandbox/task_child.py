@@ -153,6 +153,7 @@ class TaskChild:
             "in_order": lambda inputs, case: self._tensors("in_order", case, inputs),
             "variants": lambda inputs, case, rng: self._families("variants", case, inputs, rng),
             "shortcuts": lambda inputs, case: self._families("shortcuts", case, inputs),
+            "admit": lambda inputs, case, ratio: self._families("admit", case, inputs, ratio=ratio),
             "check": self._check,
             "within": self._within,
         }
@@ -171,10 +172,10 @@ class TaskChild:
         return self._families(do, case, inputs, rng).get("", {})
 
     def _families(
-        self, do: str, case: Case, inputs: Tensors, rng: np.random.Generator | None = None
+        self, do: str, case: Case, inputs: Tensors, rng: np.random.Generator | None = None, ratio: float | None = None
     ) -> dict[str, dict[str, Array]]:
         with self._lock:
-            answer, arrays = self._ask(do, case, {"inputs": inputs}, rng)
+            answer, arrays = self._ask(do, case, {"inputs": inputs}, rng, ratio)
         names = answer.get("families")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise self._fault(f"{do} gives no answer of a known form")
@@ -191,7 +192,12 @@ class TaskChild:
         return split("", arrays)
 
     def _ask(
-        self, do: str, case: Case, families: Mapping[str, Tensors], rng: np.random.Generator | None
+        self,
+        do: str,
+        case: Case,
+        families: Mapping[str, Tensors],
+        rng: np.random.Generator | None,
+        ratio: float | None = None,
     ) -> tuple[dict[str, Any], dict[str, Array]]:
         """Ask one question with its arrays; TaskError where the task is at fault."""
         answered: dict[str, Array] = {}
@@ -206,6 +212,7 @@ class TaskChild:
                     "arrays": question_file.name,
                     "into": answer_file.name,
                     "rng": None if rng is None else rng.bit_generator.state,
+                    "ratio": ratio,
                 }
                 answer = process.exchange(question)
                 if answer is not None and "rows" in answer:

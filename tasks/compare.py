@@ -11,10 +11,14 @@ Half a unit where the output is narrower than float32: intermediates are float32
 the exact value by its one final rounding. Four units for float32 and float64: there the intermediates round as
 coarsely as the output, and four units are eight correctly rounded operations in a row. As a relative error that is
 2**-8 for bf16 and 2**-21 for float32 at most: no shortcut hides in it. Integers have no floor.
+
+Where the reference rounds to integers on the way, several outputs are right near a tie (tasks/roundings.py): each
+element is compared with the admitted value nearest to it, and so is the baseline's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,9 +27,12 @@ import numpy as np
 from tasks.diagnosis import Pattern, diagnose, diagnose_non_finite
 from tasks.dtypes import is_float, largest_finite, to_float64
 from tasks.error_measures import WORST, Measures, floor_of, measures_of, over
+from tasks.roundings import Admitted
 from tasks.slack import Slack
 from tasks.task import Array
 from tasks.tolerance import Tolerance
+
+Admitting = Callable[[], Admitted | None] | None
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,8 @@ class Match:
     pattern: Pattern | None = None  # of the errors; None when correct
 
 
+TIES, TIES_OFF = 16, 1 / 8  # exact ties from which on a stated way of rounding them counts; share that may differ
 SPARSE = 2  # times as many elements as are compared, and the others are left out
-NEAR = 64.0  # times the limit, up to which more outputs are asked for; what misses it by more is wrong by any measure
 
 
 def compare(
@@ -50,15 +57,51 @@ def compare(
     mask: Array | None = None,
     *,
     beside: tuple[Array, Array] | None = None,
+    admitted: Admitting = None,
     explain: bool = True,
 ) -> Match:
     """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
 
     All three have the same shape. NaN and infinities must stand where the reference, rounded to the output's dtype,
     has them. With `mask` only elements where it is True count. `beside` has reference and baseline of more elements of
-    this output, from which the scale is taken as well: of a few the baseline may be right by luck. Without `explain` no
-    pattern is looked for in what is wrong, which takes longer than the comparison.
+    this output, from which the scale is taken as well: of a few the baseline may be right by luck. `admitted` is asked
+    for other right outputs where the candidate misses the reference, or the baseline misses an integer. Without
+    `explain` no pattern is looked for in what is wrong, which takes longer than the comparison.
     """
+    is_whole = not is_float(candidate.dtype)
+    if admitted is None or candidate.shape != reference.shape or not (is_whole and (reference != baseline).any()):
+        match = _compared(candidate, reference, baseline, tolerance, mask, beside, explain and admitted is None)
+        if match.correct or admitted is None:
+            return match
+    other = admitted()
+    if other is None:
+        return _compared(candidate, reference, baseline, tolerance, mask, beside, explain)
+    nearest = other.nearest(candidate, reference)
+    standard = nearest + (to_float64(baseline) - other.nearest(baseline, reference))
+    match = _compared(candidate, nearest, standard, tolerance, mask, None if is_whole else beside, explain)
+    return _ties_kept(candidate, reference, mask, other, match) if match.correct and other.tied is not None else match
+
+
+def _ties_kept(candidate: Array, reference: Array, mask: Array | None, admitted: Admitted, match: Match) -> Match:
+    """Refuse an output whose exact ties are rounded in another way than the task states; a few may be off."""
+    tied = np.asarray(admitted.tied, bool) if mask is None else admitted.tied & mask.astype(bool)
+    count, off = int(tied.sum()), int((tied & (to_float64(candidate) != reference)).sum())
+    if count < TIES or off <= TIES_OFF * count:
+        return match
+    message = f"{off} of {count} values that lie half-way between two integers are rounded to the other one"
+    return Match(False, WORST, f"{message}: round ties as the task says", "ties")
+
+
+def _compared(
+    candidate: Array,
+    reference: Array,
+    baseline: Array,
+    tolerance: Tolerance,
+    mask: Array | None,
+    beside: tuple[Array, Array] | None,
+    explain: bool,
+) -> Match:
+    """Judge as `compare` does, where the reference alone is admitted."""
     if candidate.shape != reference.shape:
         return Match(
             False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}", "shape"

@@ -11,6 +11,11 @@ from tasks.task import Array
 
 ROWS, COLUMNS = 256, 64  # how much of a matrix the search for moved rows looks at
 SHARE = 0.9  # of the wrong elements a pattern must explain
+SHARES = (  # of the elements
+    (0.001, "fewer than one in a thousand elements are"),
+    (0.01, "fewer than one in a hundred elements are"),
+    (0.1, "fewer than one in ten elements are"),
+)
 Pattern = Literal[
     "shape",  # the output has another shape
     "empty",  # there was nothing to compare
@@ -24,6 +29,7 @@ Pattern = Literal[
     "zero_rows",
     "row_factors",
     "accuracy",  # right but for rounding
+    "ties",  # right but for values half-way between two integers
     "scattered",  # no pattern
 ]
 
@@ -82,6 +88,8 @@ def diagnose(
         diagnosis = _row_factors(actual, want, error, keep)
     if diagnosis is not None:
         return Diagnosis(diagnosis.pattern, f"{diagnosis.message} ({worst})")
+    if _is_accuracy(error, want, keep) and _is_whole(actual, want, keep):
+        return Diagnosis("accuracy", f"{_off_by_steps(error, keep)} ({worst})")
     if _is_accuracy(error, want, keep) and excess is not None:
         return Diagnosis("accuracy", _beyond(actual, want, excess))
     if _is_accuracy(error, want, keep):
@@ -93,6 +101,21 @@ def diagnose(
         )
     count = int(wrong.sum()) or int((keep & (error > 0)).sum())
     return Diagnosis("scattered", f"{count} of {int(keep.sum())} elements are wrong{_region(wrong)}; {worst}")
+
+
+def _is_whole(actual: Array, want: Array, keep: Array) -> bool:
+    """Tell whether both are integers."""
+    return all(bool((np.trunc(values[keep]) == values[keep]).all()) for values in (actual, want))
+
+
+def _off_by_steps(error: Array, keep: Array) -> str:
+    """Say of codes how many are off and by how much, in words: a held-out case's numbers are not told."""
+    off, total = error[keep & (error > 0)], int(keep.sum())
+    share = next((words for limit, words in SHARES if off.size <= limit * total), "many elements are")
+    count = "one element is" if off.size == 1 else share
+    by = "one step" if off.max() < 1.5 else "a few steps" if off.max() < 8 else "many steps"
+    where = "near no tie of the reference" if off.max() < 1.5 else "whichever way ties are rounded"
+    return f"{off.size} of {total}: {count} off by {by}, {where}; look at the scale, the rounding and what is left out"
 
 
 def _beyond(actual: Array, want: Array, excess: Array) -> str:

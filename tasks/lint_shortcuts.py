@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from records.errors import TaskError
-from tasks.compare import compare
+from tasks.admission import Answers, compared
 from tasks.dtypes import is_float, to_float64
 from tasks.exponentials import unseen_maxima
 from tasks.held_out import affordable, cost
@@ -72,10 +72,9 @@ def passing_shortcuts(task: Task) -> Iterator[str]:
 def accepts(task: Task, sample: Sample, outputs: Mapping[str, Array]) -> bool:
     """Tell whether the judge would accept these outputs, stored in the outputs' types."""
     stored_outputs = stored(task, outputs)
-    for spec in task.outputs:
-        want, base = sample.reference[spec.name], sample.baseline[spec.name]
-        if not compare(stored_outputs[spec.name], want, base, task.tolerance_of(spec), explain=False).correct:
-            return False
+    answers = Answers(sample.case, sample.inputs, sample.reference, sample.baseline)
+    if not all(compared(task, spec, stored_outputs[spec.name], answers).correct for spec in task.outputs):
+        return False
     return not refusal(task, sample.inputs, stored_outputs, sample.case)
 
 

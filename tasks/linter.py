@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from records.errors import TaskError
-from tasks.compare import compare
+from tasks.admission import Answers, compared
 from tasks.dtypes import is_float, numpy_dtype, smallest_normal, to_float64
 from tasks.held_out import affordable
 from tasks.lint_shortcuts import passing_shortcuts
@@ -142,10 +142,8 @@ def _passes(task: Task, output: TensorSpec, sample: _Sample, answer: Array) -> b
     """Tell whether the judge would accept this float64 answer, stored in the output's type."""
     with np.errstate(over="ignore", invalid="ignore"):
         stored = answer.astype(numpy_dtype(output.dtype))
-    name = output.name
-    return compare(
-        stored, sample.reference[name], sample.baseline[name], task.tolerance_of(output), explain=False
-    ).correct
+    answers = Answers(sample.case, sample.inputs, sample.reference, sample.baseline)
+    return compared(task, output, stored, answers).correct
 
 
 def _output_problems(task: Task, output: TensorSpec, samples: list[_Sample]) -> Iterator[str]:

@@ -15,11 +15,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from records.errors import TaskError
 from records.files import read_strange
 from tasks.in_order import in_order
 from tasks.manifest import read_manifest
 from tasks.recorded import FILE, MOST_BYTES
+from tasks.roundings import WatchedNumpy, admitted
 from tasks.task import Task
 
 FOLDER = Path(__file__).parent
@@ -142,13 +145,7 @@ def _seeds(folder: Path, target: str) -> tuple[Path, ...]:
 
 def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
     """Return the functions of a reference.py, executed in this process; TaskError names the line that fails."""
-    # Compiled from the bytes that were hashed: no cached bytecode, and two folders never share a module.
-    module = types.ModuleType(f"task_reference_{digest[:16]}")
-    module.__file__ = str(path)
-    try:
-        exec(compile(code, str(path), "exec"), module.__dict__)
-    except TASK_FAULTS as error:
-        raise TaskError(f"{path}{_line(error, path)}: {type(error).__name__}: {error}") from None
+    module = _executed(path, code, digest)
     functions: dict[str, Any] = {}
     for name, count in {**REQUIRED, **OPTIONAL}.items():
         function = getattr(module, name, None)
@@ -159,7 +156,21 @@ def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
         if not _takes(function, count):
             raise TaskError(f"{path}: {name!r} must take {count} arguments")
         functions[name] = function
-    return {**functions, "in_order": in_order(functions["baseline"])}
+    watched = _executed(path, code, digest)
+    vars(watched).update({name: WatchedNumpy() for name, value in vars(watched).items() if value is np})
+    admit = admitted(watched.reference, watched.baseline)
+    return {**functions, "in_order": in_order(functions["baseline"]), "admit": admit}
+
+
+def _executed(path: Path, code: str, digest: str) -> types.ModuleType:
+    """Execute the text as a module; it was hashed as it is: no cached bytecode, and two folders never share one."""
+    module = types.ModuleType(f"task_reference_{digest[:16]}")
+    module.__file__ = str(path)
+    try:
+        exec(compile(code, str(path), "exec"), module.__dict__)
+    except TASK_FAULTS as error:
+        raise TaskError(f"{path}{_line(error, path)}: {type(error).__name__}: {error}") from None
+    return module
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:

@@ -15,3 +15,8 @@ class Origin:
     licence: str = ""  # SPDX, where one was found
     digest: str = ""  # SHA-256 of the file's bytes
     file: str = ""  # the copy of it in the task's folder
+
+    @property
+    def is_kernel(self) -> bool:
+        """True where the file is a kernel, so that the task's first seed is it, and not one that was generated."""
+        return self.form == "hip"

@@ -26,6 +26,7 @@ from tasks.task import Case
 JOIN = "\x1f"  # between the name of a family and the name of a tensor
 MOST_ANSWER_BYTES = 1 << 16
 MOST_MESSAGE = 400  # letters
+FAMILIES = ("variants", "shortcuts", "admit")  # functions that return tensors by family
 
 
 def split(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
@@ -76,8 +77,8 @@ def _answered(function: Callable[..., Any], question: Mapping[str, Any]) -> dict
     elif name == "within":
         returned = function(inputs, split("drawn", arrays), case)
     else:
-        returned = function(inputs, case)
-    families = returned if name in ("variants", "shortcuts") else {"": returned}
+        returned = function(inputs, case, question["ratio"]) if name == "admit" else function(inputs, case)
+    families = returned if name in FAMILIES else {"": returned}
     if not isinstance(families, Mapping) or not all(isinstance(tensors, Mapping) for tensors in families.values()):
         raise TypeError(f"{name} must return a dictionary")
     return {"rows": write_arrays(Path(question["into"]), joined(families)), "families": list(families)}

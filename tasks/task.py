@@ -116,6 +116,7 @@ class Task(Statement):
     baseline: Callable[[Tensors, Case], dict[str, Array]] = field(repr=False)  # the task's own dtype
     check: Callable[[Tensors, Tensors, Case], tuple[bool, str]] | None = field(default=None, repr=False)
     in_order: Callable[[Tensors, Case], dict[str, Array]] | None = field(default=None, repr=False)  # adding one by one
+    admit: Callable[[Tensors, Case, float], dict[str, Tensors]] | None = field(default=None, repr=False)  # roundings.py
     variants: Callable[[Tensors, Case, np.random.Generator], dict[str, Tensors]] | None = field(
         default=None, repr=False
     )  # further input families for held-out cases, by name

@@ -23,6 +23,7 @@ class TensorSpec:
     optional: bool = False  # an input that a case may leave out: kernels get a null pointer for it
     initial: str = ""  # the input whose values an output holds before the launch: kernels update it in place
     tolerance: Tolerance | None = None  # of an output, in place of the task's
+    ties: Literal["either", "stated"] = "either"  # of an output: how its exact ties may be rounded
     parameter: str = ""  # of an input that is a weight: its name in the module it comes from
     structure: str = ""  # of an input's last two axes: one of STRUCTURES, which kernels may rely on
     initialiser: str = ""  # the law that a weight is drawn by there, in words

@@ -11,6 +11,7 @@ from tasks.task import DTYPES, TensorSpec
 from tasks.tolerance import Tolerance
 
 LAYOUTS = ("row_major", "column_major")
+TIES = ("either", "stated")
 BOUNDS = ("atol", "row_rtol")  # that a target may state for itself
 
 
@@ -63,7 +64,8 @@ def read_outputs(tables: list[Table], inputs: Sequence[TensorSpec]) -> tuple[Ten
         tolerance = None
         if tolerance_table is not None:
             tolerance = read_tolerance(Table(table.path, f"[[output]] number {number}: tolerance", tolerance_table))
-        spec = TensorSpec(*_common(table), initial=initial, tolerance=tolerance)
+        ties = cast(Literal["either", "stated"], table.choice("ties", TIES, "either"))
+        spec = TensorSpec(*_common(table), initial=initial, tolerance=tolerance, ties=ties)
         if initial:
             _check_initial(table, spec, inputs)
             if any(other.initial == initial for other in specs):

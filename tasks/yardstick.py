@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tasks.compare import NEAR, Match, compare
-from tasks.dtypes import to_float64
+from tasks.compare import Admitting, Match, compare
+from tasks.dtypes import is_float, to_float64
 from tasks.error_measures import QUANTILE, Measures, floor_of, measures_of, over
 from tasks.slack import Slack
 from tasks.task import Array
@@ -26,15 +26,24 @@ class Yardstick:
     """
 
     def __init__(
-        self, reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance, beside: Beside = None
+        self,
+        reference: Array,
+        baseline: Array,
+        dtype: np.dtype[Any],
+        tolerance: Tolerance,
+        beside: Beside = None,
+        admitted: Admitting = None,
     ) -> None:
         """Take the output's `dtype`, and `beside`, asked where one fails; the others are those of `compare`."""
         self._reference, self._baseline, self._beside = reference, baseline, beside
+        self._admitted = admitted
         self._tolerance = tolerance
         with np.errstate(over="ignore", invalid="ignore"):
             want, base = to_float64(reference), to_float64(baseline)
+            is_flipped = not is_float(dtype) and bool((want != base).any())
             self._is_plain = bool(
-                np.isfinite(want).all()
+                not is_flipped
+                and np.isfinite(want).all()
                 and np.isfinite(to_float64(want.astype(dtype))).all()
                 and np.isfinite(base).all()
                 and want.size
@@ -55,10 +64,11 @@ class Yardstick:
             score = self._quick(candidate)
             if score is not None:
                 return Match(True, score)
-        match = compare(candidate, self._reference, self._baseline, self._tolerance)
-        if match.correct or self._beside is None or match.error > NEAR * self._tolerance.ratio:
+        values = candidate, self._reference, self._baseline, self._tolerance
+        match = compare(*values, admitted=self._admitted)
+        if match.correct or self._beside is None:
             return match
-        return compare(candidate, self._reference, self._baseline, self._tolerance, beside=self._beside())
+        return compare(*values, beside=self._beside(), admitted=self._admitted)
 
     def _quick(self, candidate: Array) -> float | None:
         """Score a right answer; None when it is wrong or needs the whole comparison."""

@@ -53,6 +53,11 @@ class Changes:
                 chosen[name] = handle
         return tuple(chosen.values())
 
+    def title(self, handle: str) -> str:
+        """Name a change in words; the handle itself where the book has none of its name."""
+        name = handle.split(":")[0]
+        return BY_NAME[name].title if name in BY_NAME else handle
+
     def promise(self, handle: str, evaluation: Evaluation) -> float:
         """Its usual gain, and more where it relieves what binds the kernel or keeps registers from spilling."""
         return promise(handle.split(":")[0], evaluation)

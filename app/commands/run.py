@@ -42,14 +42,13 @@ from app.commands.options import (
     Tunings,
     limit_values,
 )
-from app.screen import emit, format_times, format_us, note, parts_text, say
+from app.screen import emit, note, say
 from records.allowance import Allowance
 from records.errors import MachineError
-from records.quantity import counted
 
 if TYPE_CHECKING:
     from app.run_request import RunRequest
-    from app.session import Best, RunResult, Session
+    from app.session import RunResult, Session
     from app.settings import Settings
 
 
@@ -184,114 +183,15 @@ def drive(
 def finish(result: RunResult, session: Session, json: bool) -> None:
     """Print what came of it; exit 1 where no kernel beats the best seed, or where the run waits for answers."""
     from app.detached import tidy
+    from app.outcome import print_outcome
 
     tidy(session.settings)
     if json:
         emit(asdict(result))
     else:
-        _print(result, session)
+        print_outcome(result, session)
     if not result.is_gain or session.is_waiting or session.run.pause == "approval":
         raise typer.Exit(1)
-
-
-def _print(result: RunResult, session: Session) -> None:
-    run, best = session.run, result.best
-    say()
-    say(f"{run.status}: {run.stop_reason}" if run.stop_reason else run.status)
-    if best is None:
-        say("no kernel was verified and timed" + (" yet" if session.is_waiting else ""))
-    else:
-        for text in _time(session, best):
-            say(text)
-        over = format_times(best.speedup_over_seed), format_times(best.speedup_over_naive_seed)
-        say(
-            f"             {over[0]} the best seed's speed, tuned; {over[1]} the naive seed's"
-            + _bound(session, best.id)
-        )
-        if not best.is_seed:
-            say(f"             {_credit(session, best.id)}")
-        for text in _arms(session, best.id):
-            say(f"             {text}")
-        for text in (*_contrasts(session, best.id), *_agreement(session)):
-            say(f"             {text}")
-        say(
-            f"kernel       {best.path}"
-            + ("" if result.is_gain else " (no verified kernel is faster than the best seed)")
-        )
-    say(f"report       {session.folder / 'report.html'}")
-    say(
-        f"tried        {counted(result.attempts, 'attempt')} in {counted(result.generations, 'generation')}, "
-        f"{result.accepted} verified"
-    )
-    say(f"spent        ${result.usd:.2f} in {counted(result.llm_calls, 'model call')}, {result.seconds:.0f} s")
-    if session.is_waiting:
-        spool = run.on.partition(":")[2]
-        say(f"answer with  python -m sandbox.worker --spool {spool} --target {run.target}   (where the GPU is)")
-        say(f"resume with  kernel-scientist resume {run.id}")
-    elif run.pause == "approval":
-        say(f"approve with kernel-scientist resume {run.id}   (it asks; with --yes it starts what waits)")
-
-
-def _time(session: Session, best: Best) -> list[str]:
-    """Write the best kernel's time with its kind; of a predicted one the bound and what the difference is made of."""
-    from app.times import mean_text, stalls_text
-
-    if best.time_kind != "predicted":
-        return [f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean (measured)"]
-    attempt = session.context.ledger.attempt(session.context.run.id, best.id)
-    evaluation = session.context.ledger.evaluation(attempt.evaluation_key) if attempt else None
-    head = f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean (predicted by the lab, not measured on a GPU)"
-    if evaluation is None or not evaluation.measurements or not evaluation.measurements[0].bound_us:
-        return [head]
-    stalls = stalls_text(evaluation)
-    return [head, f"             {mean_text(evaluation)}" + (f"; of it {stalls}" if stalls else "")]
-
-
-def _contrasts(session: Session, attempt_id: str) -> list[str]:
-    """Write the gains over the kernels that led before the best one, where a comparison decided them."""
-    ledger = session.context.ledger
-    attempts = {a.id: a for a in ledger.attempts(session.context.run.id) if a.status == "accepted"}
-    ids = {a.evaluation_key: a.id for a in attempts.values()}
-    return [
-        f"{c.text} than {ids[c.incumbent]}, timed in turns"
-        for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
-        if c.verdict == "faster" and c.incumbent in ids
-    ]
-
-
-def _agreement(session: Session) -> list[str]:
-    """Measured times of this run beside the lab's predictions of them, where the ledger holds some."""
-    from page.foretold import foretold
-    from records.agreement import agreement
-
-    ledger, run = session.context.ledger, session.context.run
-    agreed = agreement(foretold(ledger, run, ledger.attempts(run.id)))
-    if agreed is None:
-        return []
-    return [
-        f"measured times are {agreed.ratio:.2f} of the predicted ones at the median of {counted(agreed.count, 'pair')}"
-    ]
-
-
-def _arms(session: Session, attempt_id: str) -> tuple[str, ...]:
-    """Name the kernels of a dispatch, each with its condition."""
-    attempt = session.context.ledger.attempt(session.context.run.id, attempt_id)
-    return attempt.arms if attempt else ()
-
-
-def _credit(session: Session, attempt_id: str) -> str:
-    """Split the last step's gain into its parts, in words."""
-    attempt = next(a for a in session.context.ledger.attempts(session.context.run.id) if a.id == attempt_id)
-    return f"its step over {attempt.parent_id}: {parts_text(attempt.credit)}"
-
-
-def _bound(session: Session, attempt_id: str) -> str:
-    """Name the resources that bind the best kernel, over its benchmark cases."""
-    ledger = session.context.ledger
-    attempt = next(a for a in ledger.attempts(session.context.run.id) if a.id == attempt_id)
-    evaluation = ledger.evaluation(attempt.evaluation_key)
-    bounds = sorted({m.bound for m in evaluation.measurements if m.bound}) if evaluation else []
-    return f"; bound by {', '.join(bounds)}" if bounds else ""
 
 
 def _note_stopping() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, help="List the runs, oldest first.")
 STATES = ("running", "stopped", "paused", "done", "failed")
 NAMES = ["run", "task", "target", "author", "status", "generations", "attempts"]
+OVER = {"given": "your kernel", "generated": "best generated", "seed": "best seed"}  # what the gain is told over
 UNITS = {"h": 3600, "d": 86400, "w": 604800}
 
 
@@ -63,9 +64,9 @@ def list_(
         emit([_run_json(*row) for row in rows])
     elif rows:
         table(
-            [*NAMES, "best", "", "x best seed", "x naive", "USD"],
+            [*NAMES, "best", "", "gain", "over", "x naive", "USD"],
             [_cells(*row) for row in rows],
-            right=[5, 6, 7, 9, 10, 11],
+            right=[5, 6, 7, 9, 11, 12],
         )
     else:
         say("no run is like that; `kernel-scientist runs` lists all")
@@ -180,6 +181,9 @@ def _run_json(run: Run, state: RunState, result: RunResult) -> dict[str, Any]:
         "usd": result.usd,
         "geomean_us": best.geomean_us if best else None,
         "time_kind": best.time_kind if best else None,
+        "headline": result.headline.text,
+        "gain": result.headline.gain,
+        "over": result.headline.over,
         "speedup_over_seed": best.speedup_over_seed if best else None,
         "speedup_over_naive_seed": best.speedup_over_naive_seed if best else None,
     }
@@ -188,7 +192,7 @@ def _run_json(run: Run, state: RunState, result: RunResult) -> dict[str, Any]:
 def _field_text(name: str, value: Any) -> str:
     if name == "geomean_us":
         return format_us(value)
-    return format_times(value) if name.startswith("speedup") else "-" if value is None else str(value)
+    return format_times(value) if name.startswith("speedup") or name == "gain" else "-" if value is None else str(value)
 
 
 def _cells(run: Run, state: RunState, result: RunResult) -> list[str]:
@@ -197,7 +201,8 @@ def _cells(run: Run, state: RunState, result: RunResult) -> list[str]:
         *(run.id, run.task, run.target, run.author, state, str(result.generations), str(result.attempts)),
         format_us(best.geomean_us if best else None),
         best.time_kind if best else "",
-        format_times(best.speedup_over_seed if best else None),
+        format_times(result.headline.gain),
+        OVER.get(result.headline.over, ""),
         format_times(best.speedup_over_naive_seed if best else None),
         f"{result.usd:.2f}",
     ]

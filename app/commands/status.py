@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands.options import Json, known_runs
-from app.screen import emit, format_seconds, format_times, format_us, say
+from app.screen import emit, format_seconds, format_times, say
 from records.quantity import counted
+from records.stage_clock import STAGES
 
 if TYPE_CHECKING:
     from app.condition import Condition
@@ -61,14 +62,18 @@ def _lines(c: Condition) -> list[str]:
     ]
     if c.experiments and c.pid is not None:
         lines.append("             " + ", ".join(f"{name} {stage}" for name, stage in c.experiments.items()))
+    if c.stages:
+        now = (f"{STAGES.get(name, name)} {format_seconds(age)}" for name, age in c.stages.items())
+        lines.append(f"now          {'; '.join(now)}")
     if c.best is None:
         lines.append("best         no kernel was verified and timed yet")
     else:
         over = format_times(c.best.speedup_over_seed), format_times(c.best.speedup_over_naive_seed)
-        time = f"{format_us(c.best.geomean_us)} geomean, {c.best.time_kind}"
-        lines.append(
-            f"best         {c.best.id}, {time}; {over[0]} the best seed's speed, tuned; {over[1]} the naive seed's"
-        )
+        lines += [
+            f"best         {c.headline.text}",
+            *([f"changed      {c.headline.change}"] if c.headline.change else []),
+            f"             {c.best.id}; {over[0]} the best seed's speed, tuned; {over[1]} the naive seed's",
+        ]
     budget = "" if c.budget_usd is None else f" of ${c.budget_usd:.2f}"
     lines.append(f"spent        ${c.usd:.2f}{budget} in {counted(c.llm_calls, 'model call')}")
     if c.shared:

@@ -17,6 +17,7 @@ from typing import IO, Annotated, TextIO
 
 import typer
 
+from app.chromium import install_browser
 from app.commands.options import Json
 from app.screen import emit, is_unread, note
 from records.errors import MachineError, UsageError
@@ -139,6 +140,8 @@ def command(
     if paths:
         codes = run_beside({}, [*PYTEST, *(_absolute(path) for path in paths)], json)
     else:
+        if not fast and (skipped := install_browser()):
+            note(skipped)
         chosen = FAST if fast else () if everything else MAIN
         processes = len(os.sched_getaffinity(0)) + 1  # some tests wait for a deadline or a child
         # By default the first process is given all slow tests of a folder at once, and the others end minutes earlier.

@@ -102,7 +102,8 @@ class RunCalls:
 
         with self._records() as (ledger, artefacts):
             run = self._find_run(ledger, run_id)
-            best = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
+            result = summary(ledger, run, self._settings.runs_folder / run.id, 0.0)
+            best, first_line = result.best, result.headline
             if best is None:
                 raise UsageError(f"the run {run.id} has no verified kernel yet")
             attempt = _attempt(ledger, run, best.id)
@@ -111,6 +112,9 @@ class RunCalls:
             return {
                 **fields,
                 "run_id": run.id,
+                "headline": first_line.text,
+                "change": first_line.change,
+                "advice": first_line.advice,
                 "attempt": best.id,
                 "source": source,
                 "tunables": dict(attempt.tunables),

@@ -133,6 +133,9 @@ class BestKernel(BaseModel):
     """The fastest verified kernel of a run."""
 
     run_id: str
+    headline: str = Field(description="the gain over the kernel that the run was begun for, else over its best seed")
+    change: str = Field(description="what was done to that kernel, in a line")
+    advice: str = Field(description="where much of the roofline is left: what binds, and what would go on")
     attempt: str
     source: str
     tunables: dict[str, int]

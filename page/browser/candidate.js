@@ -5,11 +5,9 @@ const SHEETS = [["outcome", "Outcome"], ["source", "Source"], ["changes", "Chang
 async function candidateSheet(view, line) {
   const { book, ui } = view, sheet = await data.sheet(book, line.id);
   const chosen = SHEETS.some(([name]) => name === ui.sheet) ? ui.sheet : "outcome";
-  const tabs = h("div", { class: "tabs", role: "tablist" }, SHEETS.map(([name, text]) =>
-    h("button", { type: "button", role: "tab", "aria-selected": String(name === chosen), "data-sheet": name, click: () => { ui.sheet = name; view.sheetAgain(); } },
-      text, name === "prompts" && sheet.calls.length ? h("small", {}, ` ${sheet.calls.length}`) : null)));
+  const tabs = tabList("parts of the candidate", SHEETS.map(([name, text]) => [name, [text, name === "prompts" && sheet.calls.length ? h("small", {}, ` ${sheet.calls.length}`) : null]]), chosen, "sheet", (name) => { ui.sheet = name; view.sheetAgain(); });
   const show = { outcome, source: sourceTab, changes, counters, machine, prompts }[chosen];
-  return [sheetHead(view, line), tabs, h("div", { class: "sheet", role: "tabpanel" }, await show(view, line, sheet))];
+  return [sheetHead(view, line), tabs, h("div", { class: "sheet", role: "tabpanel", id: "sheet", "aria-labelledby": `sheet-tab-${chosen}` }, await show(view, line, sheet))];
 }
 
 const link = (view, id) => (id ? h("a", { href: view.address("candidates", id), class: "mono" }, id) : DASH);
@@ -21,13 +19,22 @@ function sheetHead(view, line) {
     line.time_us === null ? null : h("div", { class: "time" }, inUs(line.time_us), h("small", {}, ` ${line.kind}`)));
 }
 
+// A range that is wider than its own lower end, and than ten per cent, holds almost any outcome: it is no forecast.
+const isForecast = (line) => line.hoped_max_pct - line.hoped_min_pct <= Math.max(10, line.hoped_min_pct);
+
+function forecastVerdict(line, found) {
+  if (found < line.hoped_min_pct) return "less than predicted";
+  if (found > line.hoped_max_pct) return "more than predicted";
+  return isForecast(line) ? "as predicted" : "within a range too wide to be a forecast";
+}
+
 function hopeAndOutcome(line) {
   if (line.gain_pct === null || !line.generation) return null;
   if (line.tie) return h("p", {}, `Found ${signed(line.gain_pct)} over the parent: ${line.tie}.`);
   if (!line.hoped_min_pct && !line.hoped_max_pct) return h("p", {}, "Found ", h("b", { class: line.gain_pct >= 0 ? "gain" : "loss" }, signed(line.gain_pct)), " over the parent; no gain was predicted.");
   const low = Math.min(0, line.hoped_min_pct, line.gain_pct), high = Math.max(1, line.hoped_max_pct, line.gain_pct), pad = (high - low) * 0.08;
   const at = (value) => 8 + ((value - low + pad) / (high - low + 2 * pad)) * 304;
-  const verdict = line.gain_pct < line.hoped_min_pct ? "less than predicted" : line.gain_pct > line.hoped_max_pct ? "more than predicted" : "as predicted";
+  const verdict = forecastVerdict(line, line.gain_pct);
   return h("div", { class: "hope" }, s("svg", { width: 320, height: 38, role: "img", "aria-label": `hoped ${hopeOf(line)}, found ${signed(line.gain_pct)}` },
     s("line", { class: "axis", x1: 8, x2: 312, y1: 18, y2: 18 }), s("line", { class: "axis", x1: at(0), x2: at(0), y1: 12, y2: 24 }),
     s("rect", { class: "hoped", x: at(line.hoped_min_pct), width: Math.max(2, at(line.hoped_max_pct) - at(line.hoped_min_pct)), y: 13, height: 10, rx: 2 }),

@@ -75,8 +75,10 @@ class Candidates {
     const id = this.chosen, line = this.view.book.lines.find((one) => one.id === id);
     if (!line) return this.pane.replaceChildren(h("p", { class: "nothing" }, id ? `This run has no candidate ${id}.` : "Choose a candidate: j and k go through the list."));
     try {
-      const content = await candidateSheet(this.view, line);
-      if (this.chosen === id) this.pane.replaceChildren(...content);
+      const content = await candidateSheet(this.view, line), giveBack = heldIn(this.pane);
+      if (this.chosen !== id) return;
+      this.pane.replaceChildren(...content);
+      giveBack();
     } catch (error) {
       if (this.chosen === id) this.pane.replaceChildren(sheetHead(this.view, line), h("p", { class: "loss" }, error.message));
     }

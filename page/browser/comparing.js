@@ -1,6 +1,15 @@
 // All runs, and two of them side by side.
 
+const BEGINNINGS = [["kernel-scientist optimise FILE", "makes a kernel, or a function of PyTorch or NumPy, of yours faster"], ["kernel-scientist demo", "speeds up a softmax kernel in a minute: no key, no GPU"]];
+
+// What the list of runs shows before the first one.
+function noRuns() {
+  return h("section", { class: "empty" }, h("h1", {}, "No runs yet"), h("p", {}, "Start one in another terminal, in the same folder. It appears here by itself when it begins."),
+    h("dl", { class: "pairs" }, BEGINNINGS.map(([words, does]) => [h("dt", {}, h("kbd", {}, words)), h("dd", {}, does)])));
+}
+
 function runList(view) {
+  if (!view.runs.length) return noRuns();
   const { runs, ui } = view, chosen = ui.chosen || (ui.chosen = []);
   const toggle = (id, event) => {
     event.stopPropagation();
@@ -16,8 +25,8 @@ function runList(view) {
     ["run", (run) => h("a", { class: "mono", href: `#/run/${encodeURIComponent(run.id)}`, title: `begun ${onDay(run.created_at)}` }, run.id)], ["task", (run) => run.task, "far"], ["target", (run) => run.target, "far"], ["on", (run) => run.on, "far"], ["author", (run) => run.author, "far"],
     ["status", (run) => h("span", { title: run.stop_reason }, tag(run.status), run.pause ? ` ${run.pause}` : "")], ["generation", (run) => (run.of_generations ? `${run.generations} / ${run.of_generations}` : String(run.generations)), "n"],
     ["candidates", (run) => inCount(run.candidates), "n"], ["verified", (run) => inCount(run.accepted), "n"], ["best", (run) => inUs(run.best_us), "n"], ["", (run) => h("small", {}, run.kind)],
-    ["× best seed", (run) => inTimes(run.over_seed), "n"], ["× naive", (run) => inTimes(run.over_naive), "n"], ["USD", (run) => inUsd(run.usd), "n"],
-  ], shown, { open: (run) => view.go(`#/run/${encodeURIComponent(run.id)}`), kind: (run) => (run.id === ui.cursor ? "cursor" : ""), empty: "there are no runs here yet; `kernel-scientist demo` makes one" }));
+    ["gain", (run) => inTimes(run.headline.gain), "n"], ["over", (run) => (run.headline.over ? OVER[run.headline.over] : ""), "far"], ["USD", (run) => inUsd(run.usd), "n"],
+  ], shown, { open: (run) => view.go(`#/run/${encodeURIComponent(run.id)}`), kind: (run) => (run.id === ui.cursor ? "cursor" : ""), empty: "no run matches" }));
 }
 
 const inFull = (books, read, format) => books.map((book) => format(read(book)));
@@ -28,7 +37,7 @@ async function comparison(view, ids) {
   const courses = books.map((book) => courseOf(book, axis)), names = ["a", "b"], isOneKind = a.head.kind === b.head.kind;
   const rows = [
     ["task", (book) => book.head.task], ["target", (book) => book.head.target], ["author", (book) => book.head.author], ["on", (book) => book.head.on], ["status", (book) => book.head.status],
-    ["best", (book) => `${inUs(book.head.best_us)} ${book.head.kind}`], ["over the best seed", (book) => inTimes(book.head.over_seed)], ["over the naive seed", (book) => inTimes(book.head.over_naive)],
+    ["best", (book) => `${inUs(book.head.best_us)} ${book.head.kind}`], ["gain", (book) => book.head.headline.text], ["changed", (book) => book.head.headline.change || DASH],
     ["candidates, verified", (book) => `${inCount(book.head.candidates)}, ${inCount(book.head.accepted)}`], ["candidates until the best", (book) => inCount(1 + courseOf(book, "count").dots.findIndex((dot) => dot.item.id === book.head.best_id))],
     ["cost", (book) => inUsd(book.head.usd)], ["time", (book) => inSeconds(between(book.head.created_at, book.head.seen_at || book.head.created_at))],
   ];

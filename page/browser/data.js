@@ -8,7 +8,8 @@ const embedded = (() => {
 })();
 
 async function ask(path) {
-  const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" });
+  const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" }), date = Date.parse(answer.headers.get("date"));
+  if (date) serverClock.aheadMs = date - Date.now();
   if (answer.ok) return answer.json();
   let said = `the server answered ${answer.status}`;
   try { said = (await answer.json()).error; } catch { said = answer.status === 401 ? "this page's token is gone: open the address that `kernel-scientist serve` printed" : said; }
@@ -41,11 +42,11 @@ async function remembered(key, get) {
   return kept.get(key);
 }
 
-const inRun = (id) => `/api/runs/${encodeURIComponent(id)}`;
+const inRun = (id) => `api/runs/${encodeURIComponent(id)}`;
 
 const data = {
   isLive: !embedded,
-  async runs() { return embedded ? { runs: [embedded.head], row: embedded.row } : ask("/api/runs"); },
+  async runs() { return embedded ? { runs: [embedded.head], row: embedded.row } : ask("api/runs"); },
   async book(run) {
     if (!embedded) return ask(inRun(run));
     if (run !== embedded.head.id) throw new Error(`this file holds the run ${embedded.head.id} only`);
@@ -56,6 +57,10 @@ const data = {
     if (line < 0) throw new Error(`this run has no candidate ${id}`);
     if (embedded) return unpacked("sheets", line);
     return remembered(`${run} ${id} ${book.lines[line].status}`, () => ask(`${inRun(run)}/candidates/${encodeURIComponent(id)}`));
+  },
+  async source(book, id) {
+    if (embedded) return (await data.sheet(book, id)).source;
+    return remembered(`${book.head.id} ${id} source`, () => ask(`${inRun(book.head.id)}/candidates/${encodeURIComponent(id)}/source`));
   },
   async machine(run, id) {
     if (!embedded) return remembered(`${run} ${id} machine`, () => ask(`${inRun(run)}/candidates/${encodeURIComponent(id)}/machine`));
@@ -70,7 +75,7 @@ const data = {
 // Rows of the ledger as they come. The browser takes up a broken stream at the row where it ended; a hidden page rests.
 class Stream {
   constructor(run, row, take, state) {
-    Object.assign(this, { run, row, take, state, source: null });
+    Object.assign(this, { run, row, take, state, source: null, doubt: null });
     this.onVisibility = () => (document.hidden ? this.rest() : this.open());
     document.addEventListener("visibilitychange", this.onVisibility);
     if (!document.hidden) this.open();
@@ -78,14 +83,15 @@ class Stream {
 
   open() {
     if (this.source) return;
-    const source = (this.source = new EventSource(`/api/events?run=${encodeURIComponent(this.run)}&after=${this.row}`));
-    source.addEventListener("open", () => this.state("live"));
+    const source = (this.source = new EventSource(`api/events?run=${encodeURIComponent(this.run)}&after=${this.row}`));
+    source.addEventListener("open", () => { this.trust(); this.state("live"); });
     source.addEventListener("error", () => {
-      this.state("lost");
+      this.doubt ??= setTimeout(() => this.state("lost"), 2500); // a stream that the server ended is open again by then
       if (source.readyState === EventSource.CLOSED && this.source === source) {
         this.rest();
+        this.state("lost");
         this.later = setTimeout(() => this.open(), 2000);
-        ask("/api/runs").catch((error) => this.state("lost", error instanceof TypeError ? "" : error.message)); // why it was refused
+        ask("api/runs").catch((error) => this.state("lost", error instanceof TypeError ? "" : error.message)); // why it was refused
       }
     });
     for (const name of ["row", "runs", "standing"]) {
@@ -96,8 +102,14 @@ class Stream {
     }
   }
 
+  trust() {
+    clearTimeout(this.doubt);
+    this.doubt = null;
+  }
+
   rest() {
     clearTimeout(this.later);
+    this.trust();
     if (this.source) this.source.close();
     this.source = null;
   }

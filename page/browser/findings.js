@@ -40,9 +40,9 @@ function calibration(view) {
   const lines = view.book.lines.filter((line) => line.gain_pct !== null && line.generation && (line.hoped_min_pct || line.hoped_max_pct));
   if (!lines.length) return null;
   const dots = lines.map((line) => ({ x: (line.hoped_min_pct + line.hoped_max_pct) / 2, y: Math.max(-60, Math.min(120, line.shown_pct ?? line.gain_pct)), state: stateOf(line, view.book), item: line }));
-  const below = lines.filter((line) => (line.shown_pct ?? line.gain_pct) < line.hoped_min_pct).length, above = lines.filter((line) => (line.shown_pct ?? line.gain_pct) > line.hoped_max_pct).length;
+  const verdicts = lines.map((line) => forecastVerdict(line, line.shown_pct ?? line.gain_pct)), told = [...new Set(verdicts)].map((verdict) => `${verdicts.filter((one) => one === verdict).length} ${verdict}`).sort();
   const most = Math.max(...dots.map((dot) => dot.x), 1);
-  return h("section", {}, h("h2", {}, "Predicted and found"), h("p", { class: "note" }, `Of ${counted(lines.length, "verified experiment")} ${lines.length - below - above} gained what the planner had predicted, ${below} less and ${above} more.`),
+  return h("section", {}, h("h2", {}, "Predicted and found"), h("p", { class: "note" }, `Of ${counted(lines.length, "verified experiment")} with a predicted gain: ${told.join(", ")}.`),
     plot({ height: 280, label: "predicted gain against the one found", dots, lines: [{ state: "guide", isGuide: true, label: "as predicted", points: [{ x: 0, y: 0 }, { x: most, y: most }] }], tip: tipOf, pick: (line) => view.open(line.id),
       x: { label: "middle of the predicted gain, %", format: inCount, low: 0 }, y: { label: "gain found, %", format: inCount } }));
 }

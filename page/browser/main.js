@@ -5,7 +5,7 @@ const KEYS = [["j k", "next, previous candidate or run"], ["enter", "open it"], 
 const LEAST_MS = 1200; // between two readings of a run that is going on
 
 const app = {
-  main: h("main", { id: "main", tabindex: "-1" }), bar: h("header", { class: "top" }), state: h("span", { class: "state", role: "status" }),
+  main: h("main", { id: "main", tabindex: "-1" }), bar: h("header", { class: "top" }), state: h("span", { class: "state", role: "status" }), step: h("span", { class: "step" }),
   uis: new Map(), stream: null, book: null, place: null, candidates: null, events: [],
 };
 
@@ -84,6 +84,7 @@ function stateText(state, said) {
 function take(run, name, value) {
   if ((app.place.run || "") !== run) return;
   if (name === "row" && app.book && !app.events.some((event) => event.number === value.number)) app.events = [...app.events, value].slice(-200);
+  if (name === "row" && app.book) masthead();
   if (name === "standing" && !standingIsNew(value)) return;
   if (app.soon) return;
   const wait = Math.max(60, LEAST_MS - (performance.now() - (app.readAt || 0)));
@@ -106,31 +107,36 @@ function standingIsNew(rows) {
 }
 
 function masthead() {
-  const { book, place } = app, home = data.isLive ? h("a", { class: "home", href: "#/" }, "Kernel Scientist") : h("span", { class: "home" }, "Kernel Scientist");
-  const tabs = book ? h("nav", { "aria-label": "views" }, VIEWS.map(([name, text], n) => h("a", { href: `#/run/${encodeURIComponent(book.head.id)}/${name}`, "aria-current": name === place.view ? "page" : null, title: `key ${n + 1}` }, text))) : null;
-  const title = book ? h("span", { class: "title" }, h("b", {}, book.head.task), h("span", { class: "mono" }, ` ${book.head.id} `), tag(book.head.status)) : null;
-  app.bar.replaceChildren(...[home, title, app.state, h("button", { type: "button", class: "quiet help-key", "aria-label": "keys", click: help }, "?"), tabs].filter(Boolean));
-  const current = tabs && tabs.querySelector("[aria-current]"), end = current && current.offsetLeft - tabs.offsetLeft + current.offsetWidth;
-  if (end > tabs?.clientWidth) tabs.scrollLeft = end - tabs.clientWidth + 24; // on a small screen the tabs scroll
+  const { book, place } = app, giveBack = heldIn(app.bar), home = data.isLive ? h("a", { class: "home", href: "#/" }, "Kernel Scientist") : h("span", { class: "home" }, "Kernel Scientist");
+  const address = (name) => `#/run/${encodeURIComponent(book.head.id)}/${name}`;
+  const tabs = book ? h("nav", { "aria-label": "views" }, tabList("views of the run", VIEWS.map(([name, text]) => [name, text, address(name)]), place.view, "panel", (name) => { location.hash = address(name); })) : null;
+  const title = book ? h("h1", { class: "title" }, h("b", {}, book.head.task), h("span", { class: "mono" }, ` ${book.head.id} `), tag(book.head.status)) : null;
+  app.bar.replaceChildren(...[home, title, app.state, app.step, h("button", { type: "button", class: "quiet help-key", "aria-label": "keys", click: help }, "?"), tabs].filter(Boolean));
+  giveBack();
+  const steps = book ? stepsNow(book, app.events) : [];
+  app.step.replaceChildren(...(steps.length ? [stepOf(steps[steps.length - 1])].flat(2) : []), steps.length > 1 ? ` and ${steps.length - 1} more` : "");
   document.title = book ? `${book.head.best_us ? `${inUs(book.head.best_us)} · ` : ""}${book.head.task} · ${book.head.id}` : "Kernel Scientist";
 }
 
+// The part of the page that a tab names; the list of runs and a comparison have no tabs.
+function panel(content) {
+  const { place } = app;
+  return place.kind === "run" ? h("div", { id: "panel", role: "tabpanel", "aria-labelledby": `panel-tab-${place.view}` }, content) : content;
+}
+
 async function show(isUpdate) {
-  const { place } = app, view = viewOf();
+  const { place } = app, view = viewOf(), isSame = app.shown === place || isUpdate;
   masthead();
   document.body.classList.toggle("split", place.kind === "run" && place.view === "candidates");
   if (place.kind === "run" && place.view === "candidates") return showCandidates(view, isUpdate);
-  const held = document.activeElement, typed = held && held.matches && held.matches("input[type=search]") ? [held.selectionStart, held.selectionEnd] : null;
-  const opened = [...app.main.querySelectorAll("details")].map((one) => one.open), scrolled = window.scrollY;
-  const content = place.kind === "runs" ? runList(view) : place.kind === "compare" ? await comparison(view, place.runs) : VIEWS.find(([name]) => name === place.view)[2](view);
+  const content = place.kind === "runs" ? runList(view) : place.kind === "compare" ? await comparison(view, place.runs) : await VIEWS.find(([name]) => name === place.view)[2](view);
   if (app.place !== place) return;
-  app.main.replaceChildren(content);
-  if (isUpdate || typed) {
-    [...app.main.querySelectorAll("details")].forEach((one, n) => { if (opened[n] !== undefined) one.open = opened[n]; });
-    window.scrollTo(0, scrolled);
-    const again = typed && app.main.querySelector("input[type=search]");
-    if (again) { again.focus(); again.setSelectionRange(...typed); }
-  }
+  const giveBack = heldIn(app.main), scrolled = window.scrollY, wasInside = app.main.contains(document.activeElement);
+  app.shown = place;
+  app.main.replaceChildren(panel(content));
+  if (!isSame) return wasInside ? app.main.focus({ preventScroll: true }) : undefined;
+  giveBack();
+  window.scrollTo(0, scrolled);
 }
 
 async function showCandidates(view, isUpdate) {
@@ -143,10 +149,10 @@ async function showCandidates(view, isUpdate) {
     return;
   }
   app.candidates = new Candidates(view);
-  app.main.replaceChildren(app.candidates.element);
+  app.main.replaceChildren(panel(app.candidates.element));
   const isNarrow = matchMedia("(max-width: 60rem)").matches;
   await app.candidates.choose(app.place.candidate || (isNarrow ? "" : view.book.head.best_id));
-  if (app.candidates) app.candidates.list.element.focus({ preventScroll: true });
+  if (app.candidates && !app.bar.contains(document.activeElement)) app.candidates.list.element.focus({ preventScroll: true });
 }
 
 function help() {
@@ -194,6 +200,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 if (location.search) history.replaceState(null, "", location.pathname + location.hash); // the token stays out of the history
-document.body.append(app.bar, app.main);
+const skip = h("a", { class: "skip", href: "#main", click: (event) => { event.preventDefault(); app.main.focus(); } }, "to the content");
+document.body.append(skip, app.bar, app.main);
+setInterval(tickAges, 1000);
 window.addEventListener("hashchange", route);
 route();

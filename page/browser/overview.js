@@ -1,4 +1,4 @@
-// One run at a glance: its figures, the best time so far, its best candidate's cases, and what happens now.
+// One run at a glance: its story, the best time so far, its best candidate's cases, and what happens now.
 
 const X_AXES = [["count", "candidates"], ["time", "time"], ["cost", "cost"]];
 
@@ -40,7 +40,7 @@ function curve(view) {
   const { book, ui } = view, axes = axesOf(book), axis = axes.some(([name]) => name === ui.axis) ? ui.axis : "count";
   const { dots, stairs } = courseOf(book, axis);
   if (!stairs.length) return h("p", { class: "nothing" }, book.lines.length ? "No candidate was timed yet." : "There is no candidate yet.");
-  const lines = book.roofline_us ? [{ isGuide: false, isLeft: true, state: "light", label: `speed of light ${inUs(book.roofline_us)}`, points: [{ x: Math.min(...dots.map((d) => d.x)), y: book.roofline_us }, { x: Math.max(...dots.map((d) => d.x)), y: book.roofline_us }] }] : [];
+  const lines = book.roofline_us ? [{ isGuide: false, isLeft: true, state: "light", label: `roofline ${inUs(book.roofline_us)}`, points: [{ x: Math.min(...dots.map((d) => d.x)), y: book.roofline_us }, { x: Math.max(...dots.map((d) => d.x)), y: book.roofline_us }] }] : [];
   return h("div", {},
     h("div", { class: "bar-of" }, h("h2", {}, `Best time so far, ${book.head.kind}`), axes.length > 1 ? choice("horizontal axis", axes, axis, (value) => { ui.axis = value; view.again(); }) : null),
     plot({
@@ -49,38 +49,39 @@ function curve(view) {
     }));
 }
 
-function headline(book) {
-  const head = book.head, best = book.lines.find((line) => line.id === head.best_id), verified = `${inCount(head.accepted)} verified`;
-  return h("dl", { class: "figures" },
-    figure(`best, ${head.kind || "no time"}`, inUs(head.best_us), besideExpected(book.shapes.map((row) => row.measurement))),
-    figure("× best seed, tuned", inTimes(head.over_seed)),
-    figure("× naive seed", inTimes(head.over_naive)),
-    figure("of the roofline", best && best.roofline ? inShare(best.roofline) : DASH, best && best.bound ? `bound by ${best.bound}` : ""),
-    figure("candidates", inCount(head.candidates), verified),
-    figure("generation", `${head.generations}`, head.of_generations ? `of ${head.of_generations}` : ""),
-    figure("cost", inUsd(head.usd), head.calls ? counted(head.calls, "call") : "no calls"),
-    figure("time", head.seen_at ? inSeconds(between(head.created_at, head.seen_at)) : DASH));
+function figuresOf(book, words) {
+  const { head } = book, { gain } = head.headline, isNew = (speedup) => speedup !== null && (gain === null || Math.abs(speedup / gain - 1) > 0.005); // else it stands at the head
+  return h("section", {}, h("h2", {}, "The run in figures"), h("dl", { class: "figures" },
+    figure(["best, ", head.kind || "no time"], inUs(head.best_us), besideExpected(book.shapes.map((row) => row.measurement))),
+    isNew(head.over_seed) ? figure(["over the best ", words.word("seed"), ", tuned"], inTimes(head.over_seed)) : null,
+    isNew(head.over_naive) ? figure(["over the ", words.word("naive")], inTimes(head.over_naive)) : null,
+    figure([words.word("candidate", "candidates")], inCount(head.candidates), [inCount(head.accepted), " ", words.word("verified")]),
+    figure([words.word("generation")], `${head.generations}`, head.of_generations ? `of ${head.of_generations}` : ""),
+    figure("cost", inUsd(head.usd), head.calls ? counted(head.calls, "call") : "no calls to a model"),
+    figure("time", head.seen_at ? inSeconds(between(head.created_at, head.seen_at)) : DASH)));
 }
 
-function casesOf(book) {
+function casesOf(book, words) {
   if (!book.shapes.length) return null;
   return h("section", {}, h("h2", {}, "Benchmark cases of the best candidate"), table([
     ["case", (row) => row.measurement.case, "mono"],
     [timeHeading(book.shapes.map((row) => row.measurement)), (row) => inUs(row.measurement.time_us), "n"],
-    ...expectedColumns(book.shapes.map((row) => row.measurement), (row) => row.measurement),
+    ...expectedColumns(book.shapes.map((row) => row.measurement), (row) => row.measurement, words),
     ["best seed", (row) => inUs(row.seed_us), "n"],
     ["speed-up", (row) => (row.seed_us ? inTimes(row.seed_us / row.measurement.time_us) : DASH), "n"],
     ["of the roofline", (row) => (row.measurement.roofline_us ? [meter(row.measurement.roofline_us / row.measurement.time_us), inShare(row.measurement.roofline_us / row.measurement.time_us)] : DASH), "n"],
-    ["bound by", (row) => row.measurement.bound || DASH],
+    ["bound by", (row) => words.word(row.measurement.bound) || DASH],
   ], book.shapes), book.coverage ? h("p", { class: "note" }, book.coverage) : null);
 }
 
 const SAID = {
   generation: (p) => `generation ${p.generation}${p.of ? ` of ${p.of}` : ""}`,
   selected: (p) => `building on ${p.base}: ${p.why}`,
-  planned: (p) => `planned ${p.experiments}`,
+  planned: (p) => (p.experiments ? `planned ${p.experiments}` : "nothing was planned"),
   stage: (p) => `${p.experiment} ${p.stage}`,
   attempt: (p) => `${p.attempt} ${p.status}${p.geomean_us ? `, ${inUs(p.geomean_us)}` : p.reason ? `: ${p.reason}` : ""}`,
+  driving: () => "a process took up the run",
+  driven: (p) => `the process let it go after ${inSeconds(p.wall_seconds)}`,
   best: (p) => `best so far ${inUs(p.best_us)} (${p.attempt})`,
   stopped: (p) => `stopped: ${p.reason}`,
   literature: (p) => `read ${p.title}: ${p.section}`,
@@ -96,7 +97,7 @@ function sentenceOf(event) {
 function activity(view) {
   const events = view.events.filter((event) => event.kind !== "step").slice(-60).reverse(); // a step of a server: for forks alone
   return h("section", { class: "activity" }, h("h2", {}, data.isLive ? "Diary" : "End of the diary"),
-    h("ol", { class: "diary", tabindex: "0" }, events.map((event) => h("li", { class: `e-${event.kind.replace(/\W/g, "")}` }, h("time", {}, atClock(event.at)), h("span", {}, sentenceOf(event)))),
+    h("ol", { class: "diary keeps", tabindex: "0", "aria-label": "diary" }, events.map((event) => h("li", { class: `e-${event.kind.replace(/\W/g, "")}` }, h("time", {}, atClock(event.at)), h("span", {}, sentenceOf(event)))),
       events.length ? null : h("li", { class: "nothing" }, "nothing yet")));
 }
 
@@ -111,17 +112,16 @@ function standing(head) {
   return head.stop_reason && `${head.status === "paused" ? "Paused" : "Ended"}: ${head.stop_reason}. ${head.status === "paused" ? goesOn : ""}`;
 }
 
-function overview(view) {
-  const { book } = view, head = book.head;
-  const kind = head.kind === "predicted" ? "All times are predicted, by counted work on a model of the GPU; none was measured." : head.kind === "measured" ? "All times were measured on a GPU." : "";
+async function overview(view) {
+  const { book } = view, { head } = book, words = new Glossary();
+  const story = [headline(view, words), await changeSection(view, words), h("section", { class: "course" }, curve(view)), gapSection(view, words)];
+  const after = [casesOf(book, words), figuresOf(book, words), foretoldOf(book)];
   return h("div", { class: "overview" },
-    headline(book),
-    h("p", { class: "note" }, [kind, standing(head)].filter(Boolean).join(" ")),
-    h("div", { class: "columns" }, h("section", { class: "wide" }, curve(view)), activity(view)),
-    casesOf(book),
-    foretoldOf(book),
+    h("div", { class: "story" }, story),
+    h("div", { class: "columns" }, h("div", {}, after), activity(view)),
     h("section", { class: "about" }, h("h2", {}, "About this run"),
       book.task_description ? h("details", {}, h("summary", {}, `Task: ${book.task_title || head.task}`), h("pre", { class: "said" }, book.task_description)) : null,
       pairs("Settings", { target: book.target_title || head.target, on: head.on, author: head.author, seed: book.seed, ...book.config }),
-      pairs("Environment", { ...book.environment, "isolation of compiler and kernels": book.isolation })));
+      pairs("Environment", { ...book.environment, "isolation of compiler and kernels": book.isolation }),
+      h("details", { open: true }, h("summary", {}, "Words on this page"), words.list())));
 }

@@ -1,6 +1,6 @@
 // One drawing: axes, dots, stairs and lines. Thousands of dots are one path for each of their states.
 
-const MARGIN = { left: 62, right: 18, top: 14, bottom: 40 };
+const MARGIN = { left: 62, right: 18, top: 26, bottom: 40 };
 const REACH = 28; // pixels from the pointer to the dot that it means
 
 function ticksOf(low, high, isLog, most) {
@@ -54,7 +54,7 @@ class Axis {
 function plot(options) {
   const tip = h("div", { class: "tip", hidden: true }), host = h("div", { class: "plot" });
   const draw = () => {
-    const width = Math.max(280, host.clientWidth || 800), height = options.height || 300;
+    const width = Math.max(260, host.clientWidth || 800), height = options.height || 300; // printed at another width, it is scaled
     host.replaceChildren(drawn(options, width, height, tip), tip);
   };
   new ResizeObserver(() => { if (host.clientWidth !== host.drawnAt) { host.drawnAt = host.clientWidth; draw(); } }).observe(host);
@@ -69,8 +69,8 @@ function drawn(options, width, height, tip) {
   const place = (p) => ({ px: x.at(p.x), py: p.y === null ? bottom - 5 : y.at(p.y), point: p });
   const dots = options.dots.map(place).filter((d) => Number.isFinite(d.px) && Number.isFinite(d.py));
   const clip = `clip-${Math.random().toString(36).slice(2)}`;
-  const root = s("svg", { width, height, role: "img", "aria-label": options.label },
-    s("clipPath", { id: clip }, s("rect", { x: MARGIN.left, y: 0, width: right - MARGIN.left, height: bottom })),
+  const root = s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": options.label },
+    s("clipPath", { id: clip }, s("rect", { x: MARGIN.left, y: MARGIN.top - 8, width: right - MARGIN.left, height: bottom - MARGIN.top + 8 })),
     grid(x, y, options, width, right, bottom));
   const inner = s("g", { "clip-path": `url(#${clip})` });
   for (const line of options.lines || []) inner.append(s("path", { class: `line ${line.state || ""}`, d: pathOf(line.points.map(place)) }));
@@ -138,13 +138,13 @@ function labelAtEdge(line, from, last, right, taken) {
 }
 
 function labelOf(line, place, right, taken) {
-  const places = line.points.map(place), inside = places.filter((p) => p.px >= MARGIN.left - 1 && p.px <= right + 1 && p.py >= 0);
+  const places = line.points.map(place), inside = places.filter((p) => p.px >= MARGIN.left - 1 && p.px <= right + 1 && p.py >= MARGIN.top - 8);
   if (line.isLeft && inside.length) return s("text", { class: `label ${line.state}`, x: MARGIN.left + 6, y: inside[0].py - 6 }, line.label);
   const [from, last] = [places[0], places[places.length - 1]];
-  if (places.length === 2 && last.py < 2) return labelAtEdge(line, from, last, right, taken);
+  if (places.length === 2 && last.py < MARGIN.top - 6) return labelAtEdge(line, from, last, right, taken);
   const end = inside[inside.length - 1];
   if (!end) return s("text");
-  return s("text", { class: `label ${line.state || ""}`, x: Math.min(end.px, right) - 4, y: Math.max(11, end.py - 6), "text-anchor": "end" }, line.label);
+  return s("text", { class: `label ${line.state || ""}`, x: Math.min(end.px, right) - 4, y: Math.max(MARGIN.top + 4, end.py - 6), "text-anchor": "end" }, line.label);
 }
 
 function pointer(dots, options, tip, width) {

@@ -31,24 +31,41 @@ function roofLines(book, found, isWhole) {
   return { lines, low, high };
 }
 
-function rooflineView(view) {
-  const { book, ui } = view, names = [...new Set(book.lines.flatMap((line) => line.timings.map((one) => one.case)))];
-  const title = h("h2", {}, "Roofline, every candidate");
-  if (!names.length) return h("div", {}, title, h("p", { class: "nothing" }, "Nothing was timed yet."));
+const casesTimed = (book) => [...new Set(book.lines.flatMap((line) => line.timings.map((one) => one.case)))];
+
+function slowestCase(book) {
   const slowest = book.shapes.reduce((a, b) => (a && a.measurement.time_us >= b.measurement.time_us ? a : b), null);
-  const name = names.includes(ui.case) ? ui.case : slowest ? slowest.measurement.case : names[0], found = roofline(book, name);
-  const pick = names.length > 1 ? menu("case", names.map((one) => [one, one]), name, (value) => { ui.case = value; view.again(); }) : h("span", { class: "mono" }, name);
-  if (!found || !found.dots.length) return h("div", {}, h("div", { class: "bar-of" }, title, pick), shares(view, name));
-  const ridge = ridgeOf(book, found), isFar = ridge && Math.min(...found.dots.map((dot) => dot.x)) * FAR < ridge, zoom = ui.zoom || (isFar ? "near" : "whole");
-  const zooms = ridge ? choice("part of the roof", [["near", "candidates"], ["whole", "whole roof"]], zoom, (value) => { ui.zoom = value; view.again(); }) : null;
-  const { lines, low, high } = roofLines(book, found, zoom === "whole"), unit = found.isArithmetic ? "TFLOP/s" : "TB/s";
+  return slowest ? slowest.measurement.case : casesTimed(book)[0];
+}
+
+function isFarFromRidge(book, found) {
+  const ridge = ridgeOf(book, found);
+  return Boolean(ridge) && Math.min(...found.dots.map((dot) => dot.x)) * FAR < ridge;
+}
+
+// The drawing for one case; where the work of the task is not known, the share of the roofline in its place.
+function rooflineOf(view, name, height, isWhole) {
+  const { book } = view, found = roofline(book, name);
+  if (!found || !found.dots.length) return shares(view, name, height);
+  const { lines, low, high } = roofLines(book, found, isWhole ?? !isFarFromRidge(book, found)), unit = found.isArithmetic ? "TFLOP/s" : "TB/s";
   const isCounted = book.lines.some((line) => line.timings.some((one) => one.hbm_us > 0));
-  return h("div", {}, h("div", { class: "bar-of" }, title, zooms, pick), plot({
-    height: 460, label: `roofline of ${name}`, dots: found.dots, lines, tip: (line) => rooflineTip(line, name), pick: (line) => view.open(line.id),
+  return h("div", {}, plot({
+    height, label: `roofline of ${name}, ${counted(found.dots.length, "candidate")}`, dots: found.dots, lines, tip: (line) => rooflineTip(line, name), pick: (line) => view.open(line.id),
     x: { label: found.isArithmetic ? "FLOP per byte of HBM traffic (log)" : "necessary bytes per byte of HBM traffic (log)", format: compact, isLog: true, low, high },
     y: { label: `${found.isArithmetic ? "" : "necessary bytes, "}${unit}, ${book.head.kind} (log)`, format: compact, isLog: true },
-  }), h("p", { class: "note" }, isCounted ? "Traffic is what the lab counts for each candidate; up is faster, right is less traffic." : "Nobody counted the traffic of these candidates: it is taken to be what the task needs at least.",
-    ` A perfect kernel stands at ${digits(found.ideal || 1, 3)} under the roof.`), boundBy(view, name));
+  }), h("p", { class: "note" }, "Case ", h("span", { class: "mono" }, name), ". ", isCounted ? "Traffic is what the lab counts for each candidate; up is faster, right is less traffic." : "Nobody counted the traffic of these candidates: it is taken to be what the task needs at least.",
+    ` A perfect kernel stands at ${digits(found.ideal || 1, 3)} under the roof.`));
+}
+
+function rooflineView(view) {
+  const { book, ui } = view, names = casesTimed(book), title = h("h2", {}, "Roofline, every candidate");
+  if (!names.length) return h("div", {}, title, h("p", { class: "nothing" }, "Nothing was timed yet."));
+  const name = names.includes(ui.case) ? ui.case : slowestCase(book), found = roofline(book, name);
+  const pick = names.length > 1 ? menu("case", names.map((one) => [one, one]), name, (value) => { ui.case = value; view.again(); }) : h("span", { class: "mono" }, name);
+  if (!found || !found.dots.length) return h("div", {}, h("div", { class: "bar-of" }, title, pick), shares(view, name, 420));
+  const zoom = ui.zoom || (isFarFromRidge(book, found) ? "near" : "whole");
+  const zooms = ridgeOf(book, found) ? choice("part of the roof", [["near", "candidates"], ["whole", "whole roof"]], zoom, (value) => { ui.zoom = value; view.again(); }) : null;
+  return h("div", {}, h("div", { class: "bar-of" }, title, zooms, pick), rooflineOf(view, name, 460, zoom === "whole"), boundBy(view, name));
 }
 
 function rooflineTip(line, name) {
@@ -57,14 +74,14 @@ function rooflineTip(line, name) {
 }
 
 // Where the work of the task is not known: the share of the roofline in the order of the candidates.
-function shares(view, name) {
+function shares(view, name, height) {
   const { book } = view, dots = [];
   book.lines.forEach((line, n) => {
     const timing = line.timings.find((one) => one.case === name);
     if (timing && timing.roofline_us) dots.push({ x: n + 1, y: timing.roofline_us / timing.time_us, state: stateOf(line, book), item: line });
   });
   if (!dots.length) return h("p", { class: "nothing" }, "No roofline is known for this case.");
-  return h("div", {}, plot({ height: 420, label: "share of the roofline", dots, tip: (line) => rooflineTip(line, name), pick: (line) => view.open(line.id),
+  return h("div", {}, plot({ height, label: "share of the roofline", dots, tip: (line) => rooflineTip(line, name), pick: (line) => view.open(line.id),
     x: { label: "candidates", format: inCount }, y: { label: "share of the roofline", format: inShare, low: 0, high: 1 } }),
   h("p", { class: "note" }, "The task or its target is not at hand, so its work is not known: the share of the roofline instead."));
 }

@@ -21,9 +21,9 @@ function isTie(a, b) { // the rule of records/ranking.py
   return a.kind === "predicted" && b.kind === "predicted" && error > 0 && Math.max(a.time_us, b.time_us) <= Math.min(a.time_us, b.time_us) * (1 + error);
 }
 
-function expectedColumns(measurements, of = (row) => row) {
+function expectedColumns(measurements, of = (row) => row, words = new Glossary()) {
   if (!isExpected(measurements)) return [];
-  return [["warm", (row) => ifKnown(of(row).warm_us), "n"], ["bound", (row) => ifKnown(of(row).bound_us), "n"]];
+  return [[words.word("cold", "warm"), (row) => ifKnown(of(row).warm_us), "n"], [words.word("bound"), (row) => ifKnown(of(row).bound_us), "n"]];
 }
 
 const timeHeading = (measurements) => (isExpected(measurements) ? "predicted: expected, cold" : measurements.length ? `${measurements[0].kind} time` : "time");

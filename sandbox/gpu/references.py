@@ -27,6 +27,7 @@ from sandbox.cases.inputs.in_slices import expected_in_slices
 from sandbox.cases.inputs.more_outputs import has_few, more_outputs
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
+from tasks.admission import Admission
 from tasks.dtypes import numpy_dtype
 from tasks.own_check import refusal, stored
 from tasks.task import Array, Case, Task
@@ -211,12 +212,19 @@ class References:
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
         reference, baseline = expected_in_slices(self.task, lambda: self.families.independent, inputs, case)
-        yardsticks = dict[str, Yardstick]()
+        yardsticks, admission = dict[str, Yardstick](), Admission(self.task, inputs, case)
         for spec in self.task.outputs:
             name, tolerance = spec.name, self.families.tolerance(spec, family)
             few = has_few(case, reference[name].size)
             beside = partial(more_outputs, self.families, case, family, name) if few else None
-            yardsticks[name] = Yardstick(reference[name], baseline[name], numpy_dtype(spec.dtype), tolerance, beside)
+            yardsticks[name] = Yardstick(
+                reference[name],
+                baseline[name],
+                numpy_dtype(spec.dtype),
+                tolerance,
+                beside,
+                partial(admission.of, spec, tolerance.ratio),
+            )
         has_check = self.task.check is not None and not refusal(self.task, inputs, stored(self.task, baseline), case)
         return Reference(inputs, self._flat(inputs, case), yardsticks, has_check=has_check)
 

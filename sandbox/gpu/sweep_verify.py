@@ -27,9 +27,9 @@ from sandbox.gpu.maker_pool import MakerPool
 from sandbox.gpu.memory_file import Raw
 from sandbox.gpu.references import References
 from sandbox.target import Target
-from tasks.compare import NEAR
 from tasks.task import Case
 
+NEAR = 64.0  # times the limit, beyond which an answer is wrong by any measure
 REDRAWN = 4  # further draws of a case whose answer is a little inexact
 MOSTLY = 3  # of them that must be wrong as well
 APART = 7_919  # from the seed of one draw to that of the next

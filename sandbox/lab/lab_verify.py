@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -19,7 +20,7 @@ from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.cases.inputs.more_outputs import has_few, more_outputs
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram, Order
 from sandbox.lab.listed_values import ListedValues, Values
-from tasks.compare import NEAR, compare
+from tasks.compare import compare
 from tasks.dtypes import numpy_dtype
 from tasks.own_check import own_check
 from tasks.task import Array, Case, Task, TensorSpec
@@ -179,9 +180,11 @@ class Judge:
             findings += coverage(spec, is_written, case)
             tolerance = values.families.tolerance(spec, values.variant)
             pair = outputs[spec.name], reference[spec.name], baseline[spec.name], tolerance
-            verdict = compare(*pair)
-            if not verdict.correct and has_few(case, is_written.size) and verdict.error < NEAR * tolerance.ratio:
-                verdict = compare(*pair, beside=more_outputs(values.families, values.case, values.variant, spec.name))
+            admitted = partial(values.admission.of, spec, tolerance.ratio)
+            verdict = compare(*pair, admitted=admitted)
+            if not verdict.correct and has_few(case, is_written.size):
+                beside = more_outputs(values.families, values.case, values.variant, spec.name)
+                verdict = compare(*pair, beside=beside, admitted=admitted)
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
                 findings.append(wrong_result(spec.name, verdict, case.name))

@@ -11,6 +11,7 @@ import numpy as np
 
 from records.computed_once import computed_once
 from sandbox.cases.inputs.families import InputFamilies
+from tasks.admission import Admission
 from tasks.dtypes import numpy_dtype
 from tasks.task import Array, Case, Task, Tensors
 
@@ -49,6 +50,11 @@ class Values:
         """Compute the outputs of the standard implementation."""
         with np.errstate(all="ignore"):
             return self.task.baseline(self.inputs, self.case)
+
+    @computed_once
+    def admission(self) -> Admission:
+        """Ask what else the outputs may be, where somebody wants to know."""
+        return Admission(self.task, self.drawn, self.case)
 
     @computed_once
     def nbytes(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -61,7 +62,8 @@ class SlabComparison:
     def _slab(self, slab: Slab, values: np.ndarray, mask: np.ndarray | None) -> Compared:
         tolerance = self.inputs.families.tolerance(slab.spec, self.inputs.variant)
         beside = slab.beside(values.size if mask is None else int(mask.sum()))
-        comparison = compare(values, slab.reference, slab.baseline, tolerance, mask, beside=beside)
+        admitted = partial(slab.admitted, tolerance.ratio)
+        comparison = compare(values, slab.reference, slab.baseline, tolerance, mask, beside=beside, admitted=admitted)
         return comparison.error, () if comparison.correct else (
             wrong_result(slab.spec.name, comparison, self.case.name),
         )

@@ -15,6 +15,7 @@ from sandbox.cases.inputs.independence import Indices
 from sandbox.lab.pieces import Piece
 from sandbox.lab.timed_inputs import Expected, TimedInputs
 from tasks.distinct import distinct
+from tasks.roundings import Admitted
 from tasks.task import Array, TensorSpec
 
 ELEMENTS = 1 << 20  # of a slab when a whole output is compared slab by slab
@@ -42,6 +43,11 @@ class Slab:
     def baseline(self) -> Array:
         """The standard implementation's values."""
         return self._expected.baseline[self.spec.name][self._kept]
+
+    def admitted(self, ratio: float) -> Admitted | None:
+        """Ask what else these elements may be where values before a rounding are off by so much."""
+        admitted = self._expected.admit(self.spec, ratio)
+        return None if admitted is None else admitted.each(lambda part: part[self._kept])
 
     def beside(self, count: int) -> tuple[Array, Array] | None:
         """Give reference and baseline of the slab where so many elements are no scale; of more granules if it is small.

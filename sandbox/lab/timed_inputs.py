@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,8 +24,10 @@ from sandbox.lab.executor_request import Buffer
 from sandbox.lab.input_files import InputFiles
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.recent import Recent
+from tasks.admission import Admission
 from tasks.dtypes import numpy_dtype
 from tasks.manifest import case_name
+from tasks.roundings import Admitted
 from tasks.task import Array, Case, Task, TensorSpec
 
 ELEMENTS = 1 << 20  # of the inputs with a mapped dim that are drawn
@@ -50,6 +52,7 @@ class Expected:
 
     reference: Mapping[str, Array]
     baseline: Mapping[str, Array]
+    admit: Callable[[TensorSpec, float], Admitted | None]
 
 
 class TimedInputs:
@@ -138,7 +141,15 @@ class TimedInputs:
         compact = self._known.get(
             tuple(values.tobytes() for values, _ in unique_granules), lambda: self._made(unique_granules)
         )
-        return Expected(*(self._spread(part, unique_granules) for part in (compact.reference, compact.baseline)))
+
+        def spread(tensors: Mapping[str, Array]) -> dict[str, Array]:
+            return self._spread(tensors, unique_granules)
+
+        def admit(spec: TensorSpec, ratio: float) -> Admitted | None:
+            admitted = compact.admit(spec, ratio)
+            return None if admitted is None else admitted.each(lambda part: spread({spec.name: part})[spec.name])
+
+        return Expected(spread(compact.reference), spread(compact.baseline), admit)
 
     def _spread(self, tensors: Mapping[str, Array], unique_granules: list[tuple[Indices, Indices]]) -> dict[str, Array]:
         spread = dict(tensors)
@@ -155,7 +166,8 @@ class TimedInputs:
             {m.dim.name: values.size for m, (values, _) in zip(self.mapped, unique_granules, strict=True)}
         )
         case = replace(self.case, dims=dims, name=case_name(dims))
-        return Expected(*self.task.expected(inputs, case))
+        reference, baseline = self.task.expected(inputs, case)
+        return Expected(reference, baseline, Admission(self.task, inputs, case).of)
 
 
 def _read(path: Path, offset: int, period: int, spec: TensorSpec) -> Array:

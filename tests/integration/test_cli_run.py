@@ -76,7 +76,11 @@ def test_run_json_has_the_fields_of_the_design_and_nothing_else(
     assert ended(session_of(tmp_path, ScriptedAuthor(ideas, faster))) == 0
     out, err = capsys.readouterr()
     answer = json.loads(out)
-    assert list(answer) == ["run_id", "best", "generations", "attempts", "accepted", "llm_calls", "usd", "seconds"]
+    counts = ["generations", "attempts", "accepted", "llm_calls", "usd", "seconds"]
+    assert list(answer) == ["run_id", "best", *counts, "headline", "stage_seconds", "diff"]
+    assert sum(answer["stage_seconds"].values()) == pytest.approx(answer["seconds"], abs=0.1)
+    assert answer["headline"]["gain"] == pytest.approx(100 / answer["best"]["geomean_us"])
+    assert f"+++ {Path(answer['best']['path']).name}" in Path(answer["diff"]).read_text()
     over = ["speedup_over_seed", "speedup_over_naive_seed", "is_seed", "time_error"]
     assert list(answer["best"]) == ["id", "path", "geomean_us", "time_kind", *over]
     best = answer["best"]
@@ -174,7 +178,9 @@ def test_the_summary_needs_nothing_but_the_ledger(tmp_path: Path) -> None:
     session = session_of(tmp_path, ScriptedAuthor(ideas, faster))
     with session:
         result = session.drive(lambda event: None)
-        assert summary(session.context.ledger, session.run, session.folder, result.seconds) == result
+        assert summary(session.context.ledger, session.run, session.folder, result.seconds) == replace(
+            result, stage_seconds={}
+        )
         assert result.best is not None
         assert result.best.id in {a.id for a in session.context.ledger.attempts(result.run_id)}
         assert json.dumps(asdict(result))

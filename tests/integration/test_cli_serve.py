@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import json
 import os
 import re
 import signal
@@ -63,7 +64,7 @@ def test_it_prints_an_address_with_a_token_and_ends_with_ctrl_c(tmp_path: Path) 
     with serving(tmp_path) as (process, address):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", address)
         status, text = status_of(address)
-        assert (status, '<script src="/page.js" defer></script>' in text) == (200, True)
+        assert (status, '<script src="page.js" defer></script>' in text) == (200, True)
         assert status_of(address.partition("?")[0])[0] == 401
         assert status_of(address, Host="evil.example")[0] == 421
         port, token = re.findall(r":(\d+)/\?token=(.*)", address)[0]
@@ -81,17 +82,21 @@ def test_without_the_extra_it_is_one_sentence(tmp_path: Path) -> None:
     assert len(process.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("has_runs", [True, False])
-def test_a_port_in_use_and_a_folder_without_runs_are_one_sentence(tmp_path: Path, has_runs: bool) -> None:
-    if has_runs:
-        LongRun(tmp_path).ledger.close()
+def test_it_opens_before_the_first_run(tmp_path: Path) -> None:
+    with serving(tmp_path / "new") as (_, address):
+        port, token = re.findall(r":(\d+)/\?token=(.*)", address)[0]
+        status, text = status_of(f"http://127.0.0.1:{port}/api/runs", Cookie=f"kernel_scientist_{port}={token}")
+        assert (status, json.loads(text)["runs"]) == (200, [])
+
+
+def test_a_port_in_use_is_one_sentence_and_makes_no_folder(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as door:
         command = [sys.executable, "-m", "app", "serve", "--port", str(door.getsockname()[1])]
-        environment = {**os.environ, "KERNEL_SCIENTIST_RUNS_FOLDER": str(tmp_path)}
+        environment = {**os.environ, "KERNEL_SCIENTIST_RUNS_FOLDER": str(tmp_path / "runs")}
         process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert process.returncode == 2
-    assert ("cannot listen on 127.0.0.1" if has_runs else "there are no runs in") in process.stderr
-    assert len(process.stderr.splitlines()) == 1
+    assert (process.returncode, len(process.stderr.splitlines())) == (2, 1)
+    assert "cannot listen on 127.0.0.1" in process.stderr
+    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize(

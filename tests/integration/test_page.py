@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from app.chromium import browser_path
 from page import RunReader
-from tests.support.browser import Browser, browser_path
+from tests.support.browser import Browser
 from tests.support.long_run import LongRun
 from tests.support.page_visits import VIEWS, chosen, sheet, visit
 
@@ -76,6 +77,7 @@ def test_the_curve_can_be_read_against_candidates_time_and_cost(browser: Browser
         browser.wait(f"document.querySelector('.plot svg').textContent.includes({json.dumps(label)})")
         curves.add(browser.run("document.querySelector('.line.best').getAttribute('d')"))
     assert len(curves) == 3
+    browser.run("document.querySelector('.area').scrollIntoView({block: 'center'})")
     box = browser.run("(b => [b.x, b.y, b.width, b.height])(document.querySelector('.area').getBoundingClientRect())")
     for share in range(1, 20):
         browser.point(box[0] + box[2] * share / 20, box[1] + box[3] * 0.6)
@@ -128,7 +130,7 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, page: Served, run:
     browser.wait("location.hash.includes('/run/')")
     for number, view in enumerate(VIEWS, 1):
         browser.press(str(number))
-        browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
+        browser.wait(f"document.querySelector('nav [aria-selected=true]')?.hash.endsWith('/{view}')")
     browser.press("2")
     best = browser.wait("document.querySelector('.row[aria-selected=true]')?.dataset.id")
     order = browser.run(

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from app.chromium import browser_path
+
 FLAGS = (
     "--headless=new",
     "--disable-gpu",
@@ -26,6 +27,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-dev-shm-usage",
     "--disable-extensions",
+    "--disable-quic",
     "--disable-sync",
     "--hide-scrollbars",
     "--mute-audio",
@@ -36,12 +38,10 @@ PLACED = (  # the pipe is on descriptors 3 and 4 of the browser
     "os.dup2(down, 3); os.dup2(up, 4); os.execv(sys.argv[3], sys.argv[3:])"
 )
 PATIENCE_S = 90.0  # for a machine that is busy: no time is asserted
-NAMED_KEYS = {"Enter": ("\r", 13), "Escape": ("", 27), "ArrowDown": ("", 40), "ArrowUp": ("", 38)}
-
-
-def browser_path() -> str | None:
-    """The browser of this machine, or None."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+NAMED_KEYS = {
+    **{"Enter": ("\r", 13), "Escape": ("", 27), "Tab": ("", 9), "End": ("", 35), "Home": ("", 36)},
+    **{"ArrowLeft": ("", 37), "ArrowUp": ("", 38), "ArrowRight": ("", 39), "ArrowDown": ("", 40)},
+}
 
 
 class Browser:
@@ -82,7 +82,7 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.size(width, height)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.show_as(scheme)
 
     def __enter__(self) -> Self:
         return self
@@ -115,6 +115,12 @@ class Browser:
     def size(self, width: int, height: int) -> None:
         """Set the size of the window in CSS pixels."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def show_as(self, scheme: str = "light", media: str = "") -> None:
+        """Prefer light or dark colours; `media` is "print" for the printed page."""
+        self.call(
+            "Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}]
+        )
 
     def open(self, address: str) -> None:
         """Go to an address and wait until its program has put something into `main`."""
@@ -191,6 +197,8 @@ class Browser:
             )
         elif kind == "Log.entryAdded" and parameters["entry"]["level"] == "error":
             self.faults.append(f"{parameters['entry']['source']}: {parameters['entry']['text']}")
+        elif kind == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
+            self.faults.append(f"console: {[one.get('value', one.get('description')) for one in parameters['args']]}")
         elif kind == "Page.javascriptDialogOpening":
             self.faults.append(f"dialog: {parameters['message']}")
         elif kind == "Network.requestWillBeSent":

@@ -25,5 +25,8 @@ class LineChanges:
     def apply(self, source: str, handle: str) -> str:
         return f"{source}// did {handle}\n{self._book[handle]}"
 
+    def title(self, handle: str) -> str:
+        return handle.replace(":", " ")
+
     def promise(self, handle: str, evaluation: Evaluation) -> float:
         return 20.0

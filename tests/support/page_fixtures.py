@@ -28,8 +28,9 @@ def page(run: LongRun) -> Iterator[Served]:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_browser() -> Iterator[Browser]:
+    """One browser for all tests of a process: it takes longer to start than most of them."""
     with Browser() as browser:
         yield browser
 
@@ -37,6 +38,7 @@ def shared_browser() -> Iterator[Browser]:
 @pytest.fixture
 def browser(shared_browser: Browser) -> Browser:
     shared_browser.size(1280, 800)
+    shared_browser.show_as("light")
     shared_browser.faults.clear()
     shared_browser.requests.clear()
     return shared_browser

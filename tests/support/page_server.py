@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from app.live_page import PageServer
+from app.mounted_page import page_app
+from app.settings import Settings
 from page.gate import Gate
 from page.sheets import Extras, Machine, MachineRow, Rates
 from page.web import Site, application
@@ -56,7 +60,7 @@ def served(folder: Path, port: int = 0, token: str = TOKEN) -> Iterator[Served]:
         artefacts = ArtefactStore(folder / "artefacts", ledger)
         site = Site(ledger, artefacts, words, lambda run: words, lambda run: some_machine)
         bound = door.getsockname()[1]
-        gate = Gate(application(site), token, frozenset({f"127.0.0.1:{bound}"}))
+        gate = Gate(application(lambda: site), token, frozenset({f"127.0.0.1:{bound}"}))
         server = PageServer(uvicorn.Config(gate, log_level="error", lifespan="off", ws="none"), site)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
         thread.start()
@@ -69,3 +73,18 @@ def served(folder: Path, port: int = 0, token: str = TOKEN) -> Iterator[Served]:
             yield Served(bound, f"http://127.0.0.1:{bound}/?token={token}", stop)
         finally:
             stop()
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, path: str) -> Iterator[str]:
+    """Serve the page of a folder as a part of another application; its address, without the last slash."""
+    outer = Starlette(routes=[Mount(path, page_app(Settings(runs_folder=folder)))])
+    server = uvicorn.Server(uvicorn.Config(outer, log_level="error", ws="none", timeout_graceful_shutdown=1))
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{door.getsockname()[1]}{path}"
+        finally:
+            server.should_exit = True
+            thread.join()

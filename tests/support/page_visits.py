@@ -13,7 +13,7 @@ SHEETS = ("outcome", "source", "changes", "counters", "machine", "prompts")
 def visit(browser: Browser, run_id: str, view: str, candidate: str = "") -> None:
     path = f"/{candidate}" if candidate else ""
     browser.run(f"location.hash = {json.dumps(f'#/run/{run_id}/{view}{path}')}")
-    browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
+    browser.wait(f"document.querySelector('#panel')?.getAttribute('aria-labelledby') === 'panel-tab-{view}'")
     browser.wait("document.querySelector('main').innerText.length > 20")
     if view == "candidates":
         browser.wait("document.querySelector('.pane .sheet, .pane > .nothing')?.childNodes.length")

@@ -30,6 +30,8 @@ APART = {
     "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
+    "app.warming": FULL,
+    "graph.picking": FULL,
     "graph.planned": FULL,
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",

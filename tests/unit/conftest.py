@@ -48,9 +48,10 @@ class Notebook:
         source: str = "line one\nline two\n",
         number: int = 0,
         is_bare: bool = False,
+        picked_as: str = "",
     ) -> Attempt:
         t, name = self.texts, f"g{generation:03d}-e{slot}"
-        self.ledger.add_experiment(self._experiment(name, generation, slot, parent))
+        self.ledger.add_experiment(self._experiment(name, generation, slot, parent, picked_as))
         evaluation = self._evaluation(f"key-{name}-{number}", time_us, kind, is_bare)
         self.ledger.add_evaluation(self.run.id, evaluation)
         verdict, accepted = evaluation.verdict, evaluation.verdict.accepted
@@ -80,10 +81,10 @@ class Notebook:
         self.ledger.add_attempt(attempt)
         return attempt
 
-    def _experiment(self, name: str, generation: int, slot: int, parent: str | None) -> Experiment:
+    def _experiment(self, name: str, generation: int, slot: int, parent: str | None, picked_as: str) -> Experiment:
         t = self.texts
         words = t("title"), t("description"), (t("rubric"),)
-        return Experiment(name, self.run.id, generation, slot, parent, None, *words, 5, 40, 60)
+        return Experiment(name, self.run.id, generation, slot, parent, None, *words, 5, 40, 60, picked_as)
 
     def _evaluation(self, key: str, time_us: float | None, kind: TimeKind, is_bare: bool) -> Evaluation:
         t, accepted = self.texts, time_us is not None

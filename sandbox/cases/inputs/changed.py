@@ -11,7 +11,17 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from sandbox.cases.inputs.patterned import Rng, laced, led_by_ones, partly_alike, sparse, turned_lines, zero_slices
+from sandbox.cases.inputs.patterned import (
+    Rng,
+    few_differ,
+    half_steps,
+    laced,
+    led_by_ones,
+    partly_alike,
+    sparse,
+    turned_lines,
+    zero_slices,
+)
 from tasks.dtypes import is_float, smallest_normal, to_float64, unsigned_zeros
 from tasks.task import Array
 
@@ -27,7 +37,7 @@ BEYOND_HALF = 2.0**17  # times a value of the usual size: float16 ends below 2**
 BELOW_HALF = 2.0**-30  # float16's least is 2**-24
 HARDLY = "near"  # the family of such values
 EXCEPT = "few differ"  # the family of places that are alike but for
-FEW = 1 / 256  # of the values
+TIED = "half steps"  # the family for tasks that state how ties are rounded
 TURN = 256  # a power of two, the largest stride of which values that belong together are put
 TURNED = 0.25  # of the places that hold what stands elsewhere
 WAVE, WAVES = 64, 16  # and multiples of a wave, which blocks are
@@ -183,19 +193,6 @@ def _repeated(x: Array, rng: Rng) -> Array:
     return np.where(turned, -repeated, repeated)
 
 
-def _few_differ(x: Array, rng: Rng) -> Array:
-    """Let all places along one axis hold what stands at one of them, but for one value at least and a few more."""
-    axes = [axis for axis, size in enumerate(x.shape) if size > 1]
-    if not axes:
-        return x
-    axis = axes[0] if len(axes) > 2 and rng.integers(4) else int(rng.choice(axes))  # of a batch, matrices first
-    base, differs = int(rng.integers(x.shape[axis])), np.asarray(rng.random(x.shape) < FEW)
-    position = [int(rng.integers(size)) for size in x.shape]
-    position[axis] = (base + 1 + int(rng.integers(x.shape[axis] - 1))) % x.shape[axis]
-    differs[tuple(position)] = True
-    return np.where(differs, x, np.take(x, [base], axis=axis))
-
-
 def _outliers(x: Array, rng: Rng) -> Array:
     """Make in each line one value 16 to 64 times as large as drawn: in every third the last one."""
     return _with_outlier(x, rng, 16, 64)
@@ -276,7 +273,7 @@ MAKERS: Mapping[str, Make] = {
     HARDLY: _near,
     "gathered": _gathered,
     "repeats": _repeated,
-    EXCEPT: _few_differ,
+    EXCEPT: few_differ,
     "partly alike": partly_alike,
     "led by ones": led_by_ones,
     "laced": laced,
@@ -287,6 +284,7 @@ MAKERS: Mapping[str, Make] = {
     "far outliers": _far_outliers,
     "far apart": _far_apart,
     "extremes": _extremes,
+    TIED: half_steps,
     "not finite": not_finite,
 }
 OF_BYTES = frozenset(  # changes that leave what bytes stand for to whoever packed them

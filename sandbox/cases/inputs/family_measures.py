@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
-from sandbox.cases.inputs.changed import HARDEST, MAKERS, MOVED, OF_BYTES, Make, not_finite, peaked
+from sandbox.cases.inputs.changed import HARDEST, MAKERS, MOVED, OF_BYTES, TIED, Make, not_finite, peaked
 from sandbox.cases.inputs.held_lines import has_alike_lines
 from sandbox.cases.inputs.patterned import Rng
 from sandbox.cases.inputs.swept_values import Range, binades_of
-from tasks.compare import compare
+from tasks.admission import Answers, compared
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
@@ -86,6 +86,8 @@ class FamilyMeasures:
         """Give for each general family the inputs that it may change."""
         moves = self.moves_values()
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
+        if not any(spec.ties == "stated" for spec in self.task.outputs):
+            left_out = {*left_out, TIED}
         inputs_by_family = {name: self.borne_out(make) for name, make in MAKERS.items() if name not in left_out}
         for family, most in HARDEST.items():  # no outliers go beyond
             borne = set(self.borne_out(peaked(most))).intersection(self.borne_out(peaked(-most)))
@@ -119,14 +121,12 @@ class FamilyMeasures:
                 reference, baseline = task.reference(changed, case), task.baseline(changed, case)
         except (TaskError, *TASK_FAULTS):
             return False
+        answers = Answers(case, changed, reference, baseline)
         for spec in task.outputs:
             want, base = reference[spec.name], baseline[spec.name]
             with np.errstate(over="ignore", invalid="ignore"):
                 fits = np.isfinite(to_float64(want.astype(numpy_dtype(spec.dtype)))).all()
-            if (
-                not (fits or make is not_finite)
-                or not compare(base, want, base, task.tolerance_of(spec), explain=False).correct
-            ):
+            if not (fits or make is not_finite) or not compared(task, spec, base, answers).correct:
                 return False
         return True
 

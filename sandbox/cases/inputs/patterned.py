@@ -1,21 +1,24 @@
 """Changes of drawn inputs by a pattern of places: alike at most of them, at every second one, zeros in whole slices.
 
-Each takes an array and gives one of the same shape and type, as those of changed_inputs.py do.
+Each takes an array and gives one of the same shape and type, as those of changed.py do.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from tasks.dtypes import is_float, largest_finite, unsigned_zeros
 from tasks.task import Array
 
 ONES = 0.75  # of the lines that begin with ones or zeros
 APART = 0.25  # of the values of lines that are partly alike
 LACES = 4  # the longest distance of places that are alike
+CODES = (7.0, 15.0, 127.0, 255.0)  # largest codes of 4 and 8 bits
 RUN = 6  # as a power of two, the longest run of slices that are zero
 ZERO, MOST_KEPT = 2 / 3, 1 / 16  # of the sparse lines are zero, and so much of one is kept at most
 ALONE = 1 / 3  # of them keep one place: all parts of such a line but one are flat
 PERIODS = (2, 6)  # powers of two, of lines that are turned, the last one excluded
+FEW = 1 / 256  # of the values of lines that differ in few
 ENDS, MOST = 2 / 3, 64  # of the arrays have so many zeros at most at both ends and in the middle of the axis
 
 Rng = np.random.Generator
@@ -94,3 +97,27 @@ def turned_lines(x: Array, rng: Rng) -> Array:
     return np.take_along_axis(
         np.broadcast_to(base, (*x.shape[:-1], period)), np.broadcast_to(positions, x.shape), axis=-1
     )
+
+
+def half_steps(x: Array, rng: Rng) -> Array:
+    """Make halves of integers whose largest in each line is the largest code of a quantised type: ties, exactly."""
+    if not x.ndim or not is_float(x.dtype):
+        return x
+    most = rng.choice([code for code in CODES if code <= largest_finite(x.dtype)], (*x.shape[:-1], 1))
+    halves = np.rint(2 * most * rng.uniform(-1, 1, x.shape)) / 2
+    positions = rng.integers(x.shape[-1], size=(*x.shape[:-1], 1))
+    np.put_along_axis(halves, positions, most, axis=-1)
+    return unsigned_zeros(halves.astype(x.dtype))
+
+
+def few_differ(x: Array, rng: Rng) -> Array:
+    """Let all places along one axis hold what stands at one of them, but for one value at least and a few more."""
+    axes = [axis for axis, size in enumerate(x.shape) if size > 1]
+    if not axes:
+        return x
+    axis = axes[0] if len(axes) > 2 and rng.integers(4) else int(rng.choice(axes))  # of a batch, matrices first
+    base, differs = int(rng.integers(x.shape[axis])), np.asarray(rng.random(x.shape) < FEW)
+    position = [int(rng.integers(size)) for size in x.shape]
+    position[axis] = (base + 1 + int(rng.integers(x.shape[axis] - 1))) % x.shape[axis]
+    differs[tuple(position)] = True
+    return np.where(differs, x, np.take(x, [base], axis=axis))

@@ -21,7 +21,7 @@ from sandbox.cases.inputs.held_lines import HELD, has_alike_lines, with_held_lin
 from sandbox.cases.inputs.patterned import Rng
 from sandbox.cases.inputs.planted_numbers import planted_number
 from sandbox.cases.inputs.swept_values import FLUSHED
-from tasks.compare import compare
+from tasks.admission import Answers, compared
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.error_measures import measures_of
 from tasks.loader import TASK_FAULTS
@@ -96,12 +96,13 @@ class SearchedInputs(InputFamilies):
         if not self.families.moves_values and has_alike_lines(inputs, self.task.plant):
             return False
         lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
+        answers = Answers(case, inputs, reference, baseline)
         for spec in self.task.outputs:
             dtype, want, base = numpy_dtype(spec.dtype), reference[spec.name], baseline[spec.name]
             with np.errstate(over="ignore", invalid="ignore"):
                 fits = np.isfinite(to_float64(want.astype(dtype))).all()
                 off = np.abs(to_float64(base) - to_float64(want)).ravel()
-            if not fits or not compare(base, want, base, self.task.tolerance_of(spec), explain=False).correct:
+            if not fits or not compared(self.task, spec, base, answers).correct:
                 return False
             size = measures_of(np.abs(to_float64(want)).ravel()).rms
             if measures_of(off).rms > FOREIGN * size > 0:  # squares that overflowed: every kernel makes others of them

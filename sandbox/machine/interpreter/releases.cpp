@@ -1,5 +1,6 @@
 #include "releases.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "model_state.h"
@@ -27,6 +28,7 @@ Knowledge* g_bodies;
 Release* g_last;  // the last release of each workgroup
 uint32_t g_next_body;
 uint32_t g_lost;
+pthread_once_t g_mapped = PTHREAD_ONCE_INIT;
 
 uint32_t start_of(uint64_t place) { return (uint32_t)(place * 0x9E3779B97F4A7C15ull >> (64 - kFlagBits)); }
 
@@ -164,12 +166,14 @@ void Knowledge::learn(const Knowledge& other, uint32_t now) {
     groups.add(other.groups);
 }
 
-void prepare_releases() {
-    if (g_flags) return;
+static void map_tables() {
     g_flags = (FlagSlot*)map_zeros(kFlags * sizeof(FlagSlot));
     g_bodies = (Knowledge*)map_zeros(kBodies * sizeof(Knowledge));
     g_last = (Release*)map_zeros(kLasts * sizeof(Release));
 }
+
+// Threads of all workgroups ask at once, and none may see one table without the others.
+void prepare_releases() { pthread_once(&g_mapped, map_tables); }
 
 void forget_releases() {
     if (!g_flags) return;

@@ -13,7 +13,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 from agents.author import Idea, Specimen, Step
 from graph.bandit import Bandit
 from graph.history import History
-from graph.nodes import RULES
+from graph.picking import RULES
 from tests.support.scripted_run import Bench
 
 NAMES = tuple(RULES)

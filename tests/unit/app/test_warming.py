@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.session import _warming
+from app.warming import warming
 from records.errors import ToolchainError
 
 
@@ -25,21 +25,21 @@ class Lab:
 
 def test_a_lab_makes_what_it_needs_beside_other_work_and_before_anything_is_asked_of_it() -> None:
     lab = Lab()
-    with _warming(lab):
+    with warming(lab):
         assert lab.warmed == []
         lab.may_end.set()
     assert lab.warmed == ["ready"]
-    with _warming(object()):
+    with warming(object()):
         pass  # a GPU needs nothing
 
 
 def test_what_is_wrong_is_left_to_the_first_compilation_and_other_errors_are_no_secret() -> None:
     lab = Lab(ToolchainError("there is no compiler"))
-    with _warming(lab):
+    with warming(lab):
         lab.may_end.set()
     assert lab.warmed == []
     lab = Lab()
-    with pytest.raises(KeyboardInterrupt), _warming(lab):
+    with pytest.raises(KeyboardInterrupt), warming(lab):
         lab.may_end.set()
         raise KeyboardInterrupt
     assert lab.warmed == ["ready"], "nobody is left behind"
