@@ -118,15 +118,17 @@ def _ends(
     results: Sequence[Any],
 ) -> list[str]:
     """Name the value of each output, in its shape."""
-    updated = [spec.initial for spec, _ in plain.outputs if spec.initial]
+    written = {spec.name: spec.initial or spec.name for spec, _ in plain.outputs}
+    updated = [name for name in written.values() if name in given]
     returned = [v for v in values if not any(v is given[n] for n in updated)]
     in_order = len(returned) == len(plain.outputs)
     left, ends = iter(returned), list[str]()
     for spec, _ in plain.outputs:
-        value = given[spec.initial] if spec.initial and not in_order else next(left)
+        place = given.get(written[spec.name])
+        value = place if place is not None and not in_order else next(left)
         rank = len(spec.shape)
-        if spec.initial and value.shape != given[spec.initial].shape:
-            value = value.reshape(given[spec.initial].shape)
+        if place is not None and value.shape != place.shape:
+            value = value.reshape(place.shape)
         elif rank != value.ndim:
             value = value.reshape([1] * rank)
         ends.append(value.name)

@@ -20,7 +20,7 @@ from imports.numpy_text import SAID
 from imports.refusal import FAULTS, ImportRefused, ImportUnfitted, named, short, with_sizes
 from imports.route import Followed, refuse_other_shapes
 from imports.sizing import Sizing
-from imports.verbatim_text import verbatim_text
+from imports.verbatim_text import InputDraws, verbatim_text
 from tasks.dtypes import NUMPY, Array, is_float
 from tasks.structure import STRUCTURES, has_structure
 from tasks.working_numpy import DoubleArray, SingleArray, StrictDoubleArray
@@ -42,6 +42,8 @@ class NumpyRoute:
         self.source.refuse_sizes(constants)
         inputs = self.source.drawn(constants, np.random.default_rng(SEED))
         first, second = (self.source.outcomes(constants, inputs, SingleArray) for _ in range(2))
+        if not all(outcome.array.size for outcome in first.values()):
+            raise ValueError("a result has no elements")
         refuse_other_shapes([[o.array.shape for o in outcomes.values()] for outcomes in (first, second)])
         for name, outcome in first.items():
             if not np.array_equal(outcome.array, second[name].array, equal_nan=outcome.array.dtype.kind == "f"):
@@ -83,14 +85,27 @@ class NumpyRoute:
                 self.source.outcomes(constants, {**drawn, name: values}, StrictDoubleArray)
         except FloatingPointError:
             return False
-        except FAULTS:
+        except (*FAULTS, ImportRefused):
             return True
         return True
 
     def reference_text(self, followed: Followed, sizing: Sizing, law: str, title: str) -> str:
         """Write the text of the file behind the draws of its inputs."""
-        most = self.source.most({**self.source.constants(), **sizing.constants(sizing.base)})
-        return verbatim_text(self.source, followed.graph, sizing, law, title, most)
+        constants = {**self.source.constants(), **sizing.constants(sizing.base)}
+        names = list(self.source.drawn(constants, np.random.default_rng(SEED)))
+        draws = InputDraws(names, self.source.most(constants), self._positive(constants))
+        return verbatim_text(self.source, followed.graph, sizing, law, title, draws)
+
+    def _positive(self, constants: Mapping[str, int]) -> tuple[str, ...]:
+        """Name the inputs that have to be positive, or the function gives what is no number: a variance."""
+        drawn = self.source.drawn(constants, np.random.default_rng(SEED))
+        real = tuple(n for n, x in drawn.items() if self.source.specs and is_float(x.dtype))
+        for names in ((), *((n,) for n in real), real):
+            changed = {n: np.abs(x) + x.dtype.type(0.25) if n in names else x for n, x in drawn.items()}
+            outcomes = self.source.outcomes(constants, changed, DoubleArray).values()
+            if all(np.isfinite(o.array).all() for o in outcomes):
+                return names
+        return ()
 
     def said(self, law: str, followed: Followed) -> str:
         """Say how the inputs are drawn."""
@@ -119,6 +134,8 @@ class NumpyRoute:
             notes.append(
                 f"whole numbers without a limit are below {most}, with which it runs; name one as ids=i64[n]:N"
             )
+        above = self._positive({**original, **sizing.constants(sizing.base)})
+        notes += [f"{n} is drawn above zero: otherwise the function gives what is no number" for n in above]
         return replace(graph, notes=tuple(notes))
 
     def _observed(self, sizing: Sizing, original: Mapping[str, int], dims: Mapping[str, int]) -> Observation:
@@ -184,6 +201,7 @@ def _graph(configs: Sequence[Mapping[str, int]], observations: Sequence[Observat
             structure=_structure([o.inputs[n] for o in observations]),
         )
         for n, x in first.inputs.items()
+        if n not in first.outcomes  # which is filled
     )
     widest = max((x.dtype for x in first.inputs.values() if is_float(x.dtype)), key=lambda t: t.itemsize, default=None)
     outputs = []

@@ -13,7 +13,7 @@ import numpy as np
 from imports.import_source import Source
 from imports.names import free_name, is_plain
 from imports.refusal import ImportRefused
-from tasks.dtypes import Array, is_float, numpy_dtype
+from tasks.dtypes import NUMPY, Array, is_float, numpy_dtype
 from tasks.expressions import evaluate
 from tasks.file_sizes import entries
 from tasks.random_draws import RandomDraws
@@ -56,7 +56,7 @@ class NumpySource(Source):
 
     def notes(self) -> Sequence[str]:
         """Say which inputs have other names in the task."""
-        pairs = zip(self.specs, self._names(0), strict=True) if self.specs else ()
+        pairs = zip(self.specs, self.names(0), strict=True) if self.specs else ()
         return [f"{safe} stands for {name}, a word of C++ or Python" for name, safe in pairs if safe != name]
 
     @cached_property
@@ -80,7 +80,7 @@ class NumpySource(Source):
             return tuple((k, safe[v] if k == "input" else v) for k, v in self.parameters)
         return tuple(("input", name) for name in names)
 
-    def _names(self, count: int) -> tuple[str, ...]:
+    def names(self, count: int) -> tuple[str, ...]:
         """Name the inputs by the parameters, where neither C++ nor a plan has those words for something else."""
         if self.specs:
             return tuple(free_name(name, ()) for name in self.specs)
@@ -99,10 +99,10 @@ class NumpySource(Source):
         """Draw plain inputs for these constants; whole numbers below `most` where they have no limit."""
         if not self.specs:
             values = self._own_inputs(constants, rng)
-            return dict(zip(self._names(len(values)), values, strict=True))
+            return dict(zip(self.names(len(values)), values, strict=True))
         specs = self.specified({n: int(constants[n]) for n in self.sizes}).values()
         below = most if most else self.most(constants)
-        return {n: _drawn(*spec, rng, below) for n, spec in zip(self._names(0), specs, strict=True)}
+        return {n: _drawn(*spec, rng, below) for n, spec in zip(self.names(0), specs, strict=True)}
 
     def _own_inputs(self, constants: Mapping[str, int], rng: np.random.Generator) -> list[Array]:
         kind = DoubleArray if self.draws_double else SingleArray
@@ -166,10 +166,30 @@ class NumpySource(Source):
             (title if title not in inputs else f"{title}_out"): NumpyResult(_array(value, title), "")
             for title, value in zip(titles, returned, strict=True)
         }
-        outcomes |= {f"new_{name}": NumpyResult(np.asarray(given[name]), name) for name in changed}
+        for name in changed:
+            is_filled = self._is_filled(name, constants, inputs, kind, given)
+            dtype = _name_of(inputs[name].dtype) if is_filled else ""
+            outcomes[name if is_filled else f"new_{name}"] = NumpyResult(
+                np.asarray(given[name]), "" if is_filled else name, dtype
+            )
         if not outcomes:
             raise ImportRefused("it returns nothing and writes into none of its inputs")
         return outcomes
+
+    def _is_filled(
+        self,
+        name: str,
+        constants: Mapping[str, int],
+        inputs: Mapping[str, Array],
+        kind: type[WorkingArray],
+        after: Mapping[str, Array],
+    ) -> bool:
+        """Tell whether an input is written and never read: with other values in it everything comes out the same."""
+        other = {**inputs, name: np.roll(inputs[name].ravel() + 1, 1).reshape(inputs[name].shape)}
+        given = {n: working_input(x, kind) for n, x in other.items()}
+        precise = precise_of(inputs.values())
+        self.called(constants, other, lambda module: WorkingModule(module, kind, precise), given)
+        return all(np.array_equal(given[n], after[n], equal_nan=True) for n in given)
 
     def _buffers(
         self, values: Sequence[Any], given: Mapping[str, Any], constants: Mapping[str, int], inputs: Mapping[str, Array]
@@ -194,6 +214,10 @@ class NumpySource(Source):
             shape = given[updates[name]].shape if name in updates else array.shape or (1,)
             outcomes[name] = NumpyResult(array.reshape(shape), updates.get(name, ""), dtype)
         return outcomes
+
+
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return next(name for name, stored in NUMPY.items() if stored == dtype)
 
 
 def _array(value: Any, name: str) -> Array:

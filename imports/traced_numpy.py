@@ -84,6 +84,8 @@ class TracedNumpy(TracedProducts):
         if method == "reduce" and name in METHODS:
             given = {"axis": 0, **dict(zip(("axis", "dtype"), inputs[1:], strict=False)), **options}
             return self.reduced(METHODS[name], inputs[0], **given)
+        if method == "reduce" and name == "logaddexp":
+            return self.do_logsumexp(inputs[0], **{"axis": 0, **options})
         if method == "accumulate" and name in ("add", "multiply"):
             axis = inputs[1] if len(inputs) > 1 else options.get("axis", 0)
             return self.running("cumsum" if name == "add" else "cumprod", inputs[0], axis)

@@ -31,14 +31,15 @@ StandIn = Callable[[Any], Any]  # of a module of NumPy
 class Verbatim:
     """A function in a text of NumPy, and how a task calls it.
 
-    `arguments` are its parameters in order: ("input", name), ("size", an expression over the dims) or ("number",
-    value). `outputs` are the names and types of its results in order; of `updates` the values are those of an input
-    that it writes into. `sizes` are constants of the text, as expressions over the dims.
+    `arguments` are its parameters in order: ("input", name), ("size", an expression over the dims), ("number", value)
+    or ("filled", name, type, extents), an array that it fills with the result of this name. `outputs` are the names and
+    types of its results in order; of `updates` the values are those of an input that it writes into. `sizes` are
+    constants of the text, as expressions over the dims.
     """
 
     text: str
     function: str
-    arguments: Sequence[tuple[str, Any]]
+    arguments: Sequence[tuple[Any, ...]]
     outputs: Mapping[str, str]
     updates: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, str] = field(default_factory=dict)
@@ -70,16 +71,21 @@ class Verbatim:
         constants = {name: evaluate(expression, case.dims) for name, expression in self.sizes.items()}
         function = working_space(self.text, constants, kind, precise_of(inputs.values()))[self.function]
         given = {name: working_input(x, kind) for name, x in inputs.items()}
+        filled = [stated[1:] for stated in self.arguments if stated[0] == "filled"]
+        for name, dtype, extents in filled:
+            shape = [evaluate(str(n), case.dims) for n in extents]
+            given[name] = working_input(np.zeros(shape, numpy_dtype(dtype)), kind)
         with np.errstate(all="ignore"):
             result = function(*(argument(a, given, case.dims) for a in self.arguments))
-        values = answers_of(result, list(self.outputs), self.updates, given)
+        updates = {**self.updates, **{name: name for name, _, _ in filled}}
+        values = answers_of(result, list(self.outputs), updates, given)
         return {name: np.asarray(kind.plain(values[name])) for name in self.outputs}
 
 
-def argument(stated: tuple[str, Any], given: Mapping[str, Any], dims: Mapping[str, int]) -> Any:
+def argument(stated: tuple[Any, ...], given: Mapping[str, Any], dims: Mapping[str, int]) -> Any:
     """Return the value of one of the function's arguments."""
-    kind, value = stated
-    if kind == "input":
+    kind, value, *_ = stated
+    if kind in ("input", "filled"):
         return given[value]
     return evaluate(str(value), dims) if kind == "size" else value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from imports.graph import Graph
@@ -95,6 +96,23 @@ def test_a_function_that_cannot_be_followed_becomes_a_task_without_a_seed(tmp_pa
     assert any("no seed" in note for note in notes) and not (tmp_path / "seed.hip").exists()
     task = load_task(tmp_path)
     assert [spec.shape for spec in task.outputs] == [("rows", "cols")] and task.seeds == ()
+
+
+def test_an_array_that_a_function_fills_is_no_input_and_a_variance_is_drawn_above_zero(tmp_path: Path) -> None:
+    specs = {**ROWS, "var": ("f32", ("cols",), ""), "out": ("f32", ("rows", "cols"), "")}
+    notes = made("out[...] = x / np.sqrt(var + 1e-5)", specs, tmp_path)
+    task = load_task(tmp_path)
+    assert [t.name for t in task.inputs] == ["x", "var"] and [(t.name, t.initial) for t in task.outputs] == [
+        ("out", "")
+    ]
+    inputs = task.draw(task.tests[0])
+    (answer,) = task.reference(inputs, task.tests[0]).values()
+    assert inputs["var"].min() > 0 and np.isfinite(answer).all() and any("above zero" in note for note in notes)
+
+
+def test_zeros_of_which_it_makes_whole_numbers_that_are_others_on_each_machine_are_not_planted(tmp_path: Path) -> None:
+    made("s = np.abs(x).max(1, keepdims=True)\nreturn np.round(127 * x / s).astype(np.int8), s", ROWS, tmp_path)
+    assert load_task(tmp_path).plant == () and load_task(tmp_path).outputs[0].dtype == "i8"
 
 
 def test_words_of_cpp_are_names_of_inputs_and_whole_numbers_keep_to_their_limit(tmp_path: Path) -> None:
