@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from records import scratch_folder
-from records.errors import ScientistError, TaskError
+from records.errors import ReferenceTooLarge, ScientistError, TaskError
 from records.outside_text import decoded
 from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
@@ -235,7 +235,8 @@ class TaskChild:
                 raise self._fault(f"gives no usable answer ({error})") from None
             if answer is not None:
                 if "error" in answer:
-                    raise TaskError(_plain(answer["error"]))
+                    kind = ReferenceTooLarge if answer.get("is_memory") is True else TaskError
+                    raise kind(_plain(answer["error"]))
                 return answer
             _end_all(self._processes)
             if process.completed is not None and process.completed.end in ("cpu", "memory"):
@@ -246,6 +247,8 @@ class TaskChild:
             raise process.fault
         completed = process.completed
         how = self._limit(completed.end) if completed is not None else ""
+        if completed is not None and completed.end == "memory":
+            raise ReferenceTooLarge(f"{self._path} {_plain(how)}")
         raise self._fault(how or f"ended its process with status {completed.returncode if completed else 'unknown'}")
 
     def _limit(self, end: str) -> str:
