@@ -5,6 +5,7 @@ In the import's own process only. Nothing of PyTorch is needed.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from tasks.structure import STRUCTURES, has_structure
 from tasks.working_numpy import DoubleArray, SingleArray, StrictDoubleArray
 
 TYPES = {dtype: name for name, dtype in NUMPY.items()}
+NARROW = ("float16", "half", "bfloat16")  # words of a text that rounds between
 LEAST_VALUES = 8
 FITS = 3  # times that expressions are fitted to sizes
 
@@ -133,6 +135,11 @@ class NumpyRoute:
         if self.source.specs and most <= 2:
             notes.append(
                 f"whole numbers without a limit are below {most}, with which it runs; name one as ids=i64[n]:N"
+            )
+        narrow = sorted({w for w in NARROW if re.search(rf"\b{w}\b", self.source.text)})
+        if narrow and not any(t.dtype in ("f16", "bf16") for t in graph.inputs):
+            notes.append(
+                f"{narrow[0]} in its text rounds nothing here: the reference is exact, results have the inputs' type"
             )
         above = self._positive({**original, **sizing.constants(sizing.base)})
         notes += [f"{n} is drawn above zero: otherwise the function gives what is no number" for n in above]

@@ -261,3 +261,24 @@ class TracedMoves(TracedIndices, TracedReductions):
         if index.shape != value.shape:
             raise NotFollowed("np.take_along_axis of shapes that differ has no generated kernel yet")
         return self.tape.emit("aten.gather.default", (array, axis % array.ndim, index), value)
+
+    def do_percentile(self, a: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        """Write the value between two neighbours of all values in order."""
+        return self.do_quantile(a, q / 100, axis, keepdims)
+
+    def do_quantile(self, a: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        """Write the value between two neighbours of all values in order."""
+        array = self.of(a)
+        if not isinstance(q, (int, float)) or (axis is None and keepdims):
+            raise NotFollowed("np.quantile of several parts has no generated kernel yet")
+        array, along = (array.reshape(-1), 0) if axis is None else (array, int(axis) % array.ndim)
+        values, last = self.ordered(array, along)[0], array.shape[along] - 1
+        exact = self.elements("multiply", self.filled((1,), float(q), float), last)
+        before = self.elements("floor", exact)
+        place = self.cast(before, np.int64)
+        low = self.do_take(values, place, along)
+        high = self.do_take(values, self.elements("minimum", self.elements("add", place, 1), last), along)
+        share = self.elements("subtract", exact, before)
+        share = share.reshape([1] * array.ndim)
+        between = self.elements("add", low, self.elements("multiply", self.elements("subtract", high, low), share))
+        return between if keepdims else self.do_squeeze(between, along)
