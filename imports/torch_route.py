@@ -1,7 +1,8 @@
 """PyTorch's way to a task: traced, translated to NumPy, compared with PyTorch in double precision.
 
-The translation stays although a NumPy text is executed as it is: a judge has no PyTorch (3 GB), and a task is judged on
-machines that have NumPy alone. Constants are those of the file in float64, never rounded to float32.
+The translation stays although a NumPy text is executed as it is: a judge has NumPy alone (65 MB, 0.1 s to load) and no
+PyTorch (754 MB for the processor, 1.4 s), in each process that answers for a reference. Constants are those of the file
+in float64, never rounded to float32.
 In the import's own process only.
 """
 

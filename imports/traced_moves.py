@@ -229,17 +229,19 @@ class TracedMoves(TracedIndices, TracedReductions):
 
     def do_diagonal(self, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         """Take the elements of equal places."""
-        array = self.of(a)
-        if array.ndim != 2 or offset or (axis1, axis2) != (0, 1):
-            raise NotFollowed("such a diagonal has no generated kernel yet")
-        place = self.do_arange(min(array.shape))
-        return array[place, place]
+        array = self.do_moveaxis(a, (axis1, axis2), (-2, -1))
+        row, column = max(0, -offset), max(0, offset)
+        place = self.do_arange(min(array.shape[-2] - row, array.shape[-1] - column))
+        rows, columns = (self.elements("add", place, n) if n else place for n in (row, column))
+        return array[(*(slice(None),) * (array.ndim - 2), rows, columns)]
 
     def do_diag(self, v: Any, k: int = 0) -> Any:
         """Take a diagonal, or make a matrix of one."""
         array = self.of(v)
-        if array.ndim == 2 or k:
+        if array.ndim == 2:
             return self.do_diagonal(array, k)
+        if k:
+            raise NotFollowed("np.diag beside the diagonal has no generated kernel yet")
         is_there = self.elements("equal", self.do_arange(array.size)[:, None], self.do_arange(array.size)[None, :])
         return self.do_where(is_there, array, 0.0 if array.dtype.kind == "f" else 0)
 
