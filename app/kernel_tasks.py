@@ -60,6 +60,7 @@ def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool)
     from imports.confined import imported
     from imports.hosts.local_headers import with_headers
     from imports.hosts.memory import HostUnclear
+    from imports.import_source import asks_for_torch
     from imports.kernel_request import matched, parameters_of, request_of, shapes_of
     from imports.readers import text_of
 
@@ -75,6 +76,7 @@ def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool)
     specs, shapeless = shapes_of(plan, match, wish.specs)
     _refuse_missing(path, plan, reference, [*match.missing, *shapeless], wish)
     assert reference is not None
+    has_scalars = has_scalars and asks_for_torch("kernel", reference.head)  # NumPy's text keeps its numbers
     fields = request_of(plan, match, specs, plan.dims)
     source = {
         **fields,

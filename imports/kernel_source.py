@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
+from imports.import_source import length_of
 from imports.refusal import ImportRefused
-from imports.source_file import SEED, Instance, Source, length_of
+from imports.source_file import SEED, Instance, TorchSource
 from tasks.expressions import evaluate
 
 TYPES = {
@@ -32,7 +33,7 @@ PART = 3  # tests have at most this part of the file's own sizes: no kernel prom
 
 
 @dataclass(frozen=True)
-class KernelSource(Source):
+class KernelSource(TorchSource):
     """`text` is the reference; `specs` are the inputs in the order of its arguments."""
 
     kernel: str = ""  # the HIP file

@@ -54,6 +54,10 @@ class TaskError(UsageError):
     """A task folder is missing, malformed or too weak to judge anything."""
 
 
+class ReferenceTooLarge(TaskError):
+    """A task's reference takes more memory for a case than it may have; a smaller case may do."""
+
+
 class PlanError(UsageError):
     """A launch plan is malformed; the sandbox turns it into a `parse` verdict."""
 
