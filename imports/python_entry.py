@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from imports.file_sizes import entries
 from imports.foreign_text import BYTE_ORDER
 from imports.names import free_name, is_plain
+from tasks.file_sizes import entries
 from tasks.parameters import OriginalParameter
 
 DRAWING = ("get_inputs", "get_init_inputs")  # that a file has beside its function

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from app.commands.tasks_new import SPEC
+from imports.declared_inputs import SPEC
 from imports.stated_inputs import completed, stated_inputs
 from records.errors import UsageError
 
