@@ -93,6 +93,7 @@ def test_a_connection_is_cut_where_the_block_goes_on_after_its_grace() -> None:
 
 def test_python_s_own_interrupt_asks_first() -> None:
     stop = StopSignal()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a program begun in the background has not
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), interruptible(stop):
         os.kill(os.getpid(), signal.SIGINT)
