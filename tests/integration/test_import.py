@@ -114,7 +114,7 @@ def test_a_machine_without_pytorch_is_told_how_to_get_it(workdir: Path, capsys: 
         pytest.skip("PyTorch is installed")
     (workdir / "f.py").write_text(BIAS_GELU)
     assert run_command(["tasks", "new", "t", "--from", "f.py:bias_gelu", *SHAPES]) == 2
-    assert "install the extra `torch`" in capsys.readouterr().err
+    assert "setup torch" in capsys.readouterr().err
 
 
 @needs_torch
