@@ -9,6 +9,7 @@ from typing import Protocol
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Credit, Experiment, Proposed
 from records.literature import Quotation
+from records.mechanism import Mechanism
 from tasks.task import Task
 
 
@@ -94,11 +95,12 @@ class Idea:
     innovation: float  # 0 to 100
     move: str = ""  # the playbook's own handle
     cites: tuple[str, ...] = ()  # ids of the passages that it rests on
+    mechanism: Mechanism = ""  # by which it is to make the kernel faster
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Ten avenues, then five experiments; the graph picks from the experiments."""
+    """Avenues, then experiments; the graph picks from the experiments. None says that nothing is worth its cost."""
 
     avenues: tuple[str, ...]
     ideas: tuple[Idea, ...]
@@ -131,7 +133,10 @@ class Memory:
     calibration: str = ""  # how predicted gains compared with what was found
     tried: tuple[str, ...] = ()  # titles of all experiments of the run so far, oldest first
     kernels: tuple[Member, ...] = ()  # the fastest, oldest first
-    backlog: tuple[Proposed, ...] = ()  # proposed and not tried: experiments, then avenues, newest first
+    backlog: tuple[Proposed, ...] = ()  # proposed and not tried: experiments, the best first, then avenues
+    saved_us: Mapping[str, float] = field(default_factory=dict)  # by title of these experiments: expected on the base
+    evidence: tuple[str, ...] = ()  # by mechanism: what was tried and found
+    bench: tuple[str, ...] = ()  # steps between right tries of one writer, with their times, newest first
 
 
 @dataclass(frozen=True)

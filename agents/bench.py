@@ -62,8 +62,11 @@ class Bench(Protocol):
     def best(self) -> Checked | None:
         """The fastest try that is right."""
 
-    def check(self, source: str, tool: str) -> Checked:
-        """Compile, verify and time a kernel; BenchRefusal when no try is left."""
+    def check(self, source: str, tool: str, change: str = "") -> Checked:
+        """Compile, verify and time a kernel; BenchRefusal when no try is left.
+
+        `change` says in a line what is new since the kernel before.
+        """
 
     def named(self, name: str) -> BenchKernel:
         """One kernel; BenchRefusal when there is none of that name."""

@@ -10,6 +10,7 @@ from records.allowance import ALLOWED, NAMES, WORDS, Allowance, checked_allowanc
 from records.experiment import Run
 from records.ledger import Ledger
 from records.run_meter import RunMeter
+from records.stopping import StopSignal
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -23,10 +24,10 @@ def asked_allowance(settings: Settings, request: Mapping[str, Any]) -> Allowance
     return checked_allowance({**defaults, **{n: request[n] for n in NAMES if request.get(n) is not None}})
 
 
-def meter_of(settings: Settings, run: Run, ledger: Ledger) -> RunMeter:
-    """Return the meter of a run. One that an older program began has the settings' budget."""
+def meter_of(settings: Settings, run: Run, ledger: Ledger, stop: StopSignal | None = None) -> RunMeter:
+    """Return the meter of a run, which `stop` cancels. One that an older program began has the settings' budget."""
     allowance = Allowance.of({"budget_usd": settings.budget_usd, **run.config})
-    return RunMeter(ledger, run.id, allowance, has_gpu=run.on not in NO_GPU)
+    return RunMeter(ledger, run.id, allowance, has_gpu=run.on not in NO_GPU, stop=stop)
 
 
 def extend_limits(ledger: Ledger, run: Run, more: Mapping[str, Any]) -> Run:

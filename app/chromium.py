@@ -15,7 +15,7 @@ INSTALL = ("install", "--yes", "--no-install-recommends", "chromium")
 
 @cache
 def browser_path() -> str | None:
-    """Find a browser that starts; Ubuntu has a script of this name that only tells where to get one."""
+    """Find a browser that starts; Ubuntu has a script of this name that only prints where to get one."""
     return next((path for name in NAMES if (path := shutil.which(name)) and _starts(path)), None)
 
 

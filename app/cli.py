@@ -13,6 +13,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
@@ -34,22 +35,25 @@ from app.commands import (
     ledger_command,
     mcp_command,
     memory_command,
+    optimise,
     preferences,
     report_command,
     resume,
     run,
     runs,
     serve,
+    setup,
     status,
     stop,
     tasks_group,
     test,
 )
 from app.screen import emit, hush, is_unread, note
+from records.disk_room import is_out_of_room, room_sentence
 from records.errors import MachineError, ScientistError
 from records.program_version import program_version
 from records.scratch_folder import leave
-from records.stopping import stoppable
+from records.stopping import StopSignal, stoppable
 
 INTERRUPTED = 130
 GARBAGE = 50_000  # new objects between two looks for cycles: libraries make many at their import, and few cycles
@@ -80,6 +84,7 @@ def _register(module: ModuleType) -> None:
 
 for _module in (
     demo,
+    optimise,
     run,
     resume,
     status,
@@ -100,7 +105,7 @@ app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowl
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
 app.add_typer(ledger_command.app, name="ledger", short_help=_purpose(ledger_command))
 app.add_typer(cache_command.app, name="cache", short_help=_purpose(cache_command))
-for _module in (cluster_command, mcp_command, doctor, completion, test):
+for _module in (cluster_command, mcp_command, setup, doctor, completion, test):
     _register(_module)
 
 
@@ -116,7 +121,9 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it reads about every package to look for some
     signals = list[str]()
-    with stoppable(lambda: signals.append("one")):  # not told from the handler: it may come in the middle of a line
+    with stoppable(
+        StopSignal(), lambda: signals.append("one")
+    ):  # not told from the handler: it may come in the middle of a line
         code = run_command(sys.argv[1:])
     if signals and code == INTERRUPTED:  # `serve` ends so in order
         note(f"{NAME}: interrupted")
@@ -150,7 +157,7 @@ def _run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _usage(error)
     except ScientistError as error:
-        message = " ".join(str(error).split())
+        message = _room(error) or " ".join(str(error).split())
         note(f"{NAME}: {message}")
         if "--json" in arguments:
             emit({"error": message, "exit_code": error.exit_code})
@@ -160,11 +167,27 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the outermost edge: the only place that catches everything
         if isinstance(error, BrokenPipeError) and is_unread():
             raise
+        if full := _room(error):
+            note(f"{NAME}: {full}")
+            return MachineError.exit_code
         note(
             f"{NAME}: an unexpected {type(error).__name__} stopped the program; this is a fault in it, "
             f"please report the file {_keep(error)}"
         )
         return MachineError.exit_code
+
+
+def _room(error: Exception) -> str:
+    """Say in a sentence that a disk is full, which goes before every other cause; empty where none is."""
+    if isinstance(error, ScientistError) and not isinstance(error, MachineError) and not is_out_of_room(error):
+        return ""
+    folders = [Path.cwd()]
+    with suppress(ScientistError, OSError):
+        from app.settings import load_settings
+
+        settings = load_settings()
+        folders = [settings.runs_folder, settings.cache_folder, settings.knowledge, Path(tempfile.gettempdir())]
+    return room_sentence(error, folders)
 
 
 def _invoke(arguments: Sequence[str]) -> int:

@@ -52,22 +52,15 @@ def detach(settings: Settings, ledger: Ledger, run: Run, options: Sequence[str] 
 
 
 def stop(ledger: Ledger, run: Run, patience_s: float) -> bool:
-    """Have the process of a run pause it after the steps in flight; False where it is still at it after this time.
+    """Have whoever drives a run pause it, here, in a server or on another machine; False where it has not in this time.
 
-    Raises:
-        UsageError: no process of this machine drives the run.
+    UsageError where no process drives the run.
     """
-    pid = ledger.driver(run.id)
-    if pid is None:
+    if ledger.driver(run.id) is None and ledger.states((run,))[run.id] != "running":
         raise UsageError(f"no process is at work on the run {run.id}, which is {run.status}; there is nothing to stop")
-    if pid == 0:
-        raise UsageError(f"the process of the run {run.id} cannot be seen from here; stop it where it was started")
-    try:
-        os.kill(pid, signal.SIGINT)
-    except PermissionError:
-        raise UsageError(f"the process {pid} of the run {run.id} belongs to another user, who has to stop it") from None
+    ledger.ask_stop(run.id)
     until = time.monotonic() + patience_s
-    while ledger.driver(run.id) == pid:
+    while ledger.driver(run.id) is not None or ledger.states((ledger.run(run.id),))[run.id] == "running":
         if time.monotonic() > until:
             return False
         time.sleep(TICK_S)

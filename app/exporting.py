@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from records.evaluation import Evaluation
     from sandbox.target import Target
 
-ExportForm = Literal["hip", "torch", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"]
+ExportForm = Literal[
+    "hip", "torch", "numpy", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"
+]
 _SUFFIXES = {  # of the default place; with .py a file, without it a folder
     "hip": "_hip",
     "torch": "_torch.py",
+    "numpy": "_numpy.py",
     "kernelbench": "_kernelbench.py",
     "robust-kbench": "_robust_kbench",
     "gpumode": "_submission.py",
@@ -68,20 +71,23 @@ def files_of(
         out_path / path if path else out_path: text.encode() if isinstance(text, str) else text for path, text in texts
     }
     title = launcher.task.title.rstrip(".") + (" and its gradients" if backward else "")
-    return out_path, files, f"{title} for the {target.title}, {counted(len(files), 'file')}"
+    frozen = f"; frozen: {', '.join(provenance.frozen)}" if provenance.frozen else ""
+    return out_path, files, f"{title} for the {target.title}, {counted(len(files), 'file')}{frozen}"
 
 
 def _launcher(settings: Settings, kernel: ExportedKernel, target: Target) -> tuple[Launcher, Provenance]:
     """Return the kernel with its host half, and where it comes from."""
     from app.task_folders import open_task
     from exports.launcher import Launcher
+    from exports.signature import frozen_texts
     from sandbox.candidate.prepare import Preparer
 
     if kernel.target != target.name:
         raise UsageError(f"the backward kernel is for {kernel.target}, the other one for {target.name}")
     task = open_task(settings, kernel.task, kernel.target)
     prepared = Preparer().prepare(kernel.source, task, kernel.tunables or None)
-    return Launcher(prepared, target), _provenance(kernel, prepared.id, f"{target.title} ({target.arch})")
+    launcher, title = Launcher(prepared, target), f"{target.title} ({target.arch})"
+    return launcher, _provenance(kernel, prepared.id, title, frozen_texts(task, launcher.signature))
 
 
 def _with_backward(
@@ -104,6 +110,10 @@ def _rendered(
         from exports.hip_project import hip_project
 
         return hip_project(launcher, target, provenance).items()
+    if form == "numpy":
+        from exports.numpy_module import numpy_module
+
+        return [("", numpy_module(launcher, target, provenance))]
     if form == "arena":
         from exports.arena_task import arena_task
         from exports.kernel_text import with_defaults
@@ -174,17 +184,18 @@ def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
         )
 
 
-def _provenance(kernel: ExportedKernel, digest: str, target: str) -> Provenance:
+def _provenance(kernel: ExportedKernel, digest: str, target: str, frozen: tuple[str, ...]) -> Provenance:
     from exports.provenance import Provenance
     from records.ranking import mean_of
 
     evaluation = kernel.evaluation
     if evaluation is None:
-        return Provenance(Path(kernel.task).name, target, digest, kernel.run)
+        return Provenance(Path(kernel.task).name, target, digest, kernel.run, frozen=frozen)
     kind = evaluation.time_kind or ""
     means = "on a GPU" if kind == "measured" else "by execution in the lab, which interprets the GPU's code on a CPU"
     bound_us = mean_of(evaluation, "bound_us") if evaluation.measurements else 0.0
-    return Provenance(Path(kernel.task).name, target, digest, kernel.run, means, evaluation.geomean_us, kind, bound_us)
+    facts = kernel.run, means, evaluation.geomean_us, kind, bound_us, frozen
+    return Provenance(Path(kernel.task).name, target, digest, *facts)
 
 
 def write_new(files: Mapping[Path, bytes], force: bool) -> None:

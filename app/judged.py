@@ -11,6 +11,7 @@ from app.guest_kernels import judged_guest
 from app.sandboxes import make_sandbox, refuse_seed, refuse_shapes_elsewhere
 from app.task_folders import open_sound_task
 from records.errors import UsageError
+from records.stopping import StopSignal
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -31,10 +32,11 @@ def judge(
     whole_s: float = 0.0,
     exact: bool = False,
     keep: Path | None = None,
+    stop: StopSignal | None = None,
 ) -> Evaluation:
     """Compile, verify and time a kernel; `is_whole` executes every case as large as it is timed.
 
-    `whole_s` is the processor time that this may take, where it is not to be the usual.
+    `whole_s` is the processor time that this may take, where it is not to be the usual; `stop` ends it.
     """
     from sandbox.dispatched import asking
     from sandbox.target import load_target
@@ -44,7 +46,7 @@ def judge(
     refuse_seed(seed)
     refuse_shapes_elsewhere(on, shapes)
     loaded = with_shapes(open_sound_task(settings, task, load_target(target).name), shapes)
-    sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep, whole_s=whole_s)
+    sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep, whole_s=whole_s, stop=stop)
     prepared = sandbox.prepare(source, loaded, dict(tunables or {}) or None)
     if prepared.candidate.language != "hip":
         if on != "lab":

@@ -70,7 +70,7 @@ def _imports(settings: Settings) -> Capability:
 
     if find_spec("torch") is not None:
         return Capability("import of tasks", "ok", "PyTorch is installed: `tasks new` takes PyTorch and NumPy files")
-    remedy = "`tasks new` needs the extra `torch`: .venv/bin/pip install -e '.[torch]'"
+    remedy = "PyTorch files become tasks with it: kernel-scientist setup torch"
     return Capability("import of tasks", "warn", "PyTorch is not installed", remedy)
 
 

@@ -8,7 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.screen import console, format_seconds, format_times, format_us, heading, is_terminal, note, parts_text, say
+from app.screen import (
+    console,
+    folded,
+    format_seconds,
+    format_times,
+    format_us,
+    heading,
+    is_terminal,
+    note,
+    parts_text,
+    say,
+)
 from records.experiment import Credit
 from records.outside_text import visible
 from records.stage_clock import REPORT, STAGES, START, OpenStage, StageClock
@@ -61,7 +72,7 @@ class Watcher:
                 (note if self._stderr else say)(stamped)
             return
         if line:
-            self._live.console.print(visible(stamped), style=_style(event), soft_wrap=True)
+            self._live.console.print(folded(visible(stamped), self._live.console.width), style=_style(event))
         self._live.refresh()
 
     @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.settings import Settings
 from records.errors import MachineError, SettingsError, SpoolError, UsageError
+from records.stopping import StopSignal
 
 if TYPE_CHECKING:
     from graph.context import Sandbox
@@ -118,12 +119,13 @@ def make_sandbox(
     whole_s: float = 0.0,
     place_id: str = "",
     run_id: str = "",
+    stop: StopSignal | None = None,
 ) -> Sandbox:
     """Make the sandbox for a target; UsageError or MachineError names the missing part.
 
     `place_id`: the folder's, worker's or cluster place's id that a run was started with; another one is refused.
     `run_id` has a share of a cluster of its own. `whole_s` is the lab's processor time for benchmark cases executed
-    whole, where that is not to be the usual.
+    whole, where that is not to be the usual. `stop` ends what it is at, with RunStopped.
     """
     from sandbox.target import load_target
 
@@ -155,7 +157,7 @@ def make_sandbox(
         from sandbox.remote.pool import device_evaluator
 
         return device_evaluator(gpu, settings.cache_folder / "kernels", seed)
-    return _lab(settings, gpu, seed, exact, keep, whole_s)
+    return _lab(settings, gpu, seed, exact, keep, whole_s, stop or StopSignal())
 
 
 def _refuse_other_file(settings: Settings, target: str, begun_with: str) -> None:
@@ -205,7 +207,9 @@ def make_post(settings: Settings, on: str) -> Post:
     return ServedPost(parse_address(address), checked_token(settings.worker_token.get_secret_value()))
 
 
-def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path | None, whole_s: float) -> Sandbox:
+def _lab(
+    settings: Settings, target: Target, seed: int, exact: bool, keep: Path | None, whole_s: float, stop: StopSignal
+) -> Sandbox:
     from sandbox.amdgcn.toolchain import find_toolchain
     from sandbox.evidence import Evidence
     from sandbox.lab.lab_evaluator import LabEvaluator
@@ -217,9 +221,9 @@ def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path 
         from sandbox.target_file import overlaid
 
         plain = settings.model_copy(update={"target_file": None})
-        return ScaledLab(_lab(plain, overlaid(target, target_file), seed, exact, keep, whole_s), target_file)
+        return ScaledLab(_lab(plain, overlaid(target, target_file), seed, exact, keep, whole_s, stop), target_file)
     return LabEvaluator(
-        find_toolchain(settings.cache_folder / "toolchain"),
+        find_toolchain(settings.cache_folder / "toolchain", stop),
         settings.cache_folder / "kernels",
         target,
         seed,

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import select
+import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from records.outside_text import escaped, visible
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from records.experiment import Credit
+
+SECOND_COLUMN = re.compile(r" *\S+(?: \S+)* {2,}")
 
 
 def is_terminal(stderr: bool = False) -> bool:
@@ -39,12 +43,31 @@ def hush() -> None:
 
 def say(text: str = "") -> None:
     """One line on standard output."""
-    _write(sys.stdout, visible(text) + "\n")
+    _write(sys.stdout, _fitting(sys.stdout, visible(text)) + "\n")
 
 
 def note(text: str) -> None:
     """One line on standard error."""
-    _write(sys.stderr, visible(text) + "\n")
+    _write(sys.stderr, _fitting(sys.stderr, visible(text)) + "\n")
+
+
+def folded(text: str, width: int) -> str:
+    """Break lines that are too long between words; what goes on stands below the second column, where there is one."""
+    return "\n".join(_folded(line, width) if len(line) > width else line for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    indent = len(line) - len(line.lstrip(" "))
+    column = SECOND_COLUMN.match(line)
+    hang = column.end() if column and column.end() <= width // 2 else indent if indent <= width // 2 else 0
+    if max(map(len, line.split()), default=0) > width - hang:
+        return line  # a path or a command, which is copied: the terminal breaks it without a new line in it
+    parts = wrap(line, width, subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(parts)
+
+
+def _fitting(stream: Any, text: str) -> str:
+    return folded(text, shutil.get_terminal_size().columns) if stream.isatty() else text
 
 
 def emit(value: Any) -> None:

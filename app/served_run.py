@@ -36,6 +36,7 @@ class ServedRun:
         if not self._nodes:
             self._held = self._take_locks()
         self._nodes += 1
+        self.context.stop.begin()
         if not self._has_begun:
             self._has_begun, self._is_left = True, False
             try:
@@ -48,6 +49,7 @@ class ServedRun:
     def release(self, has_failed: bool) -> None:
         """Count a node less; the last one gives the lock back, and listeners hear of a run that one of them left."""
         self._nodes -= 1
+        self.context.stop.end()
         self._is_left = self._is_left or has_failed
         if not self._nodes:
             self._held.close()

@@ -23,6 +23,8 @@ from app.settings import Settings, load_settings
 from app.span_export import SpanExport, refuse_missing
 from app.task_folders import open_sound_task, open_task
 from app.tracing import Traces
+from app.user_text import KINDS as TEXT_FIELDS
+from app.user_text import task_of_text, user_text_of
 from graph.context import Context
 from graph.leaving import left
 from graph.question import questions
@@ -34,6 +36,7 @@ from records.computed_once import computed_once
 from records.errors import SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
+from records.stopping import StopSignal
 
 Opening = Callable[[Settings, Run, Ledger, ArtefactStore], Context]
 KEPT = 32  # runs whose collaborators stay open
@@ -76,23 +79,29 @@ class ServedRuns:
 
     def begin(self, fields: Mapping[str, Any], begun_at: str) -> dict[str, Any]:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
-        request = request_of(fields)
+        request = request_of(self._with_task(fields))
         refuse_missing(self.settings)
         with self._lock:
             run = self._begun_at(begun_at) or self._new(request, begun_at)
-        return {"run_id": run.id, **json.loads(str(run.config["asked"]))}
+        used = {name: kinds[0]() for name, kinds in TEXT_FIELDS.items() if fields.get(name)}  # once, on a thread
+        return {"run_id": run.id, **json.loads(str(run.config["asked"])), **used}
 
     @contextlib.contextmanager
-    def working(self, run_id: str) -> Iterator[Context]:
-        """Give the collaborators of a run, which no other process drives meanwhile; note how a fault leaves the run."""
+    def working(self, run_id: str, stop: StopSignal) -> Iterator[Context]:
+        """Give the collaborators of a run, which no other process drives meanwhile; note how a fault leaves the run.
+
+        `stop` stops the run while the block is at work.
+        """
         from langgraph.errors import GraphInterrupt
 
         ledger = self._records[0]
-        with self._claimed(run_id) as run, left(ledger, run_id), run.taking_calls():
+        with self._claimed(run_id) as run, left(ledger, run_id), run.taking_calls(), stop.reaching(run.context.stop):
+            run.context.stop.check()
             if ledger.run(run_id).status == "paused":
                 ledger.finish(run_id, "running")
             try:
                 yield run.context
+                run.context.stop.check()  # the ledger has what was done, and a resumed run finds it there
             except GraphInterrupt as pause:
                 posed = questions(pause.args[0])
                 kind = ("approval", posed[0].message) if posed else ("waiting", "waiting for results from elsewhere")
@@ -118,11 +127,11 @@ class ServedRuns:
                 )
         return self._forked(run, state, node, generation, _digest([request, followed]))
 
-    def conclude(self, run_id: str) -> dict[str, Any]:
+    def conclude(self, run_id: str, stop: StopSignal) -> dict[str, Any]:
         """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
         from langsmith.run_helpers import get_current_run_tree
 
-        with self.working(run_id) as context:
+        with self.working(run_id, stop) as context:
             folder = wiring.make_folder(self.settings, context.run)
             result = Session(self.settings, context, folder).conclude()
             step = get_current_run_tree()
@@ -142,6 +151,13 @@ class ServedRuns:
                 run.end()
             if self._export is not None:
                 self._export.close()
+
+    def _with_task(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Make the task of what is brought as text, in place of a name; the same text has the same task again."""
+        if not fields.get("source"):
+            return {name: value for name, value in fields.items() if name not in TEXT_FIELDS}
+        prepared = task_of_text(self.settings, user_text_of({n: v for n, v in fields.items() if n in TEXT_FIELDS}))
+        return {**{n: v for n, v in fields.items() if n not in TEXT_FIELDS}, "task": prepared.task}
 
     def _begun_at(self, begun_at: str) -> Run | None:
         """Find the run that a request at this place of a thread began: the node that began it may run again."""
@@ -222,7 +238,7 @@ def request_of(fields: Mapping[str, Any]) -> RunRequest:
     """Read the request in plain data; UsageError names the first thing that cannot be."""
     fields = checked_fields(fields, KINDS, "a request")
     if not fields.get("task"):
-        raise UsageError('the input names no task; give one, such as {"task": "row_softmax"}')
+        raise UsageError('the input names no task; give one, such as {"task": "row_softmax"}, or the text of a source')
     return RunRequest(
         task=fields["task"],
         target=fields.get("target", "mi300x"),

@@ -14,6 +14,7 @@ from uuid import uuid4
 from app import wiring
 from app.allowing import extend_limits
 from app.continuing import branched, extended
+from app.model_reach import reach_model
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
 from app.sandboxes import is_cluster
@@ -29,6 +30,7 @@ from records.experiment import Run
 from records.files import write_whole
 from records.quantity import given
 from records.stage_clock import REPORT, START, StageClock
+from records.stopping import StopSignal, interruptible
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -113,7 +115,7 @@ class Session:
         """Run, or continue where it stopped, to the end; then write the best kernel and the report.
 
         `ask` answers the questions of a run that wants approval; where it answers None, the run pauses.
-        KeyboardInterrupt and MachineError leave a run that can be resumed.
+        KeyboardInterrupt, RunStopped and MachineError leave a run that can be resumed.
         """
         from app.span_export import telemetry
 
@@ -124,6 +126,7 @@ class Session:
             progress(event)
 
         tell(_stage(START))
+        reach_model(self.settings, self.context.run, self.context.ledger, self.context.stop)
         with warming(self.context.sandbox):
             from graph.drive import drive
 
@@ -131,7 +134,8 @@ class Session:
         if traces is not None:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
-        with telemetry(self.settings, self.context.run.id) as spans, self._logged(spans) as context:
+        stopped, spans_of = interruptible(self.context.stop), telemetry(self.settings, self.context.run.id)
+        with stopped, spans_of as spans, self._logged(spans) as context:
             checkpoints = wiring.checkpoints_of(self.settings, self.folder)
             drive(context, checkpoints, tell, parallel(context), ask=ask, trace_id=trace_id)
         tell(_stage(REPORT))
@@ -191,8 +195,8 @@ def scores(result: RunResult, context: Context) -> dict[str, float]:
     return feedback
 
 
-def open_session(settings: Settings, request: RunRequest) -> Session:
-    """Open a new run; nothing is written to the ledger before it is driven."""
+def open_session(settings: Settings, request: RunRequest, stop: StopSignal | None = None) -> Session:
+    """Open a new run, which `stop` cancels; nothing is written to the ledger before it is driven."""
     from app.span_export import refuse_missing
     from sandbox.target import load_target
 
@@ -206,7 +210,7 @@ def open_session(settings: Settings, request: RunRequest) -> Session:
     except BaseException:
         ledger.close()
         raise
-    return _session(settings, run, (ledger, artefacts))
+    return _session(settings, run, (ledger, artefacts), stop)
 
 
 def resume_session(
@@ -215,6 +219,7 @@ def resume_session(
     generations: int | None = None,
     more: Mapping[str, Any] | None = None,
     before: int | None = None,
+    stop: StopSignal | None = None,
 ) -> Session:
     """Open an earlier run, to continue; with more generations and with other limits, by their names, where asked.
 
@@ -232,7 +237,7 @@ def resume_session(
     except BaseException:
         ledger.close()
         raise
-    return _session(settings, run, (ledger, artefacts))
+    return _session(settings, run, (ledger, artefacts), stop)
 
 
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
@@ -276,10 +281,10 @@ def write_text(path: Path, text: str) -> None:
         ) from None
 
 
-def _session(settings: Settings, run: Run, stores: tuple[Any, Any]) -> Session:
+def _session(settings: Settings, run: Run, stores: tuple[Any, Any], stop: StopSignal | None) -> Session:
     ledger, artefacts = stores
     try:
-        context = wiring.make_context(settings, run, ledger, artefacts)
+        context = wiring.make_context(settings, run, ledger, artefacts, stop)
         return Session(settings, context, wiring.make_folder(settings, run))
     except BaseException:
         ledger.close()

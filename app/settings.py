@@ -144,8 +144,8 @@ class Settings(BaseSettings):
     """Run the code of tasks that are not shipped even where this machine cannot keep it from your files."""
     task_seconds: int = Field(default=60, ge=1, le=3600)
     """Processor time that one question to a `reference.py` that is not shipped may take."""
-    task_gib: float = Field(default=1.5, ge=0.5, le=256)
-    """Memory that it may take."""
+    task_gib: float | None = Field(default=None, ge=0.5, le=4096)
+    """Memory that it may take; three quarters of the machine's when not given."""
 
     tracing: bool = Field(default=False, validation_alias=AliasChoices("LANGSMITH_TRACING", PREFIX + "TRACING"))
     """Send traces to LangSmith (`LANGSMITH_TRACING`); off unless asked."""

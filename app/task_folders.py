@@ -62,7 +62,7 @@ def _host_of(settings: Settings) -> TaskHost:
 
 
 @cache
-def _host(folder: Path, is_trusted: bool, seconds: int, gib: float) -> TaskHost:
+def _host(folder: Path, is_trusted: bool, seconds: int, gib: float | None) -> TaskHost:
     """One for this process, so that a task's process is started once."""
     from sandbox.task_child import limits
     from sandbox.task_host import TaskHost

@@ -32,6 +32,7 @@ from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation
 from records.run_meter import RunMeter
+from records.stopping import StopSignal
 
 if TYPE_CHECKING:
     from agents.author import Assignment, Author
@@ -76,7 +77,7 @@ class StoredLiterature:
         self._store.close()
 
 
-def make_compiler(settings: Settings, target: str) -> Compiler:
+def make_compiler(settings: Settings, target: str, stop: StopSignal | None = None) -> Compiler:
     """Make the compiler for a target; UsageError where the target needs another one."""
     from sandbox.amdgcn.compiler import Compiler
     from sandbox.amdgcn.toolchain import find_toolchain
@@ -88,7 +89,8 @@ def make_compiler(settings: Settings, target: str) -> Compiler:
             f"machine code is shown for AMD GPUs only, and {target} is none; use --target mi300x, "
             "or judge the kernel by `check --on device` where the GPU is"
         )
-    return Compiler(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", gpu)
+    toolchain = find_toolchain(settings.cache_folder / "toolchain", stop)
+    return Compiler(toolchain, settings.cache_folder / "kernels", gpu)
 
 
 def make_endpoint(settings: Settings) -> Endpoint:
@@ -162,8 +164,10 @@ def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...
     return Assignment(*fixed, combines=bool(limits.dispatch), classifies=bool(limits.taxonomy), recalled=recalled)
 
 
-def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore) -> Context:
-    """Make the collaborators of one run, for `build_graph()`."""
+def make_context(
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, stop: StopSignal | None = None
+) -> Context:
+    """Make the collaborators of one run, for `build_graph()`; `stop` cancels what any of them is at."""
     from agents.playbook.changes import Changes
     from graph.context import Context, Deferred
     from tasks.extra_shapes import with_shapes
@@ -172,9 +176,10 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     task = with_shapes(open_task(settings, run.task, run.target), shapes)
     require_isolation(settings, run.target, run.on)
     place_id = str(run.config.get("place") or "")
-    sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=place_id, run_id=run.id)
+    limits, meter = limits_of(run.config), meter_of(settings, run, ledger, stop)
+    stop = meter.stop
+    sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=place_id, run_id=run.id, stop=stop)
     require_fence_of(settings, sandbox)
-    limits, meter = limits_of(run.config), meter_of(settings, run, ledger)
     explores = limits.explorations > 0 and not isinstance(sandbox, Deferred)
     assignment = assignment_of(run, task, limits, recalled_of(run.config, artefacts))
     return Context(
@@ -189,7 +194,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         changes=Changes(assignment),
         starts=(*starts_of(run.config), *winners_of(run.config)),
         has_seeds=run.config.get("has_seeds") is not False,
-        disassembler=make_disassembler(settings, run.target) if run.author == "llm" else None,
+        disassembler=make_disassembler(settings, run.target, stop) if run.author == "llm" else None,
         approves=run.config.get("approves") is True,
         allow_usd=None if run.author == "playbook" else lambda usd: meter.allow(budget_usd=usd),
         given_meter=meter,
@@ -209,12 +214,12 @@ def make_literature(
     return StoredLiterature(make_store(settings, paid), weights_kept(run.config, artefacts))
 
 
-def make_disassembler(settings: Settings, target: str) -> MachineCode | None:
+def make_disassembler(settings: Settings, target: str, stop: StopSignal | None = None) -> MachineCode | None:
     """Return what shows machine code where it is that of an AMD GPU; None for other targets."""
     from sandbox.amdgcn.inner_loop import Disassembler
     from sandbox.target import load_target
 
-    return Disassembler(make_compiler(settings, target)) if load_target(target).vendor == LAB_VENDOR else None
+    return Disassembler(make_compiler(settings, target, stop)) if load_target(target).vendor == LAB_VENDOR else None
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:

@@ -54,7 +54,7 @@ class Script:
     def ideas(self, generation: int) -> Sequence[Idea]:
         """Propose as many ideas as there are picks."""
         count = range(self._picks)
-        return [Idea(f"idea {generation}.{i}", "what to do", ("change it",), float(i), float(i), i) for i in count]
+        return [Idea(f"idea {generation}.{i}", "what to do", ("change it",), float(i), i + 1.0, i) for i in count]
 
     def write(self, step: Step, base: Specimen) -> str:
         """Write a kernel that is a little faster than those of the generation before."""

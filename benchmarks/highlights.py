@@ -23,7 +23,7 @@ class Highlight:
 
 
 HIGHLIGHTS = (
-    Highlight("demo.speedup", "demo: predicted speed over the naive seed's", "{value} ×"),
+    Highlight("demo.speedup", "demo: predicted speed over a kernel as people write it", "{value} ×"),
     Highlight("lab_findings.found", "faulty kernels reported with the right kind and line", "{value} of {anchor}"),
     Highlight(
         "judge_evidence.right_refused",

@@ -45,7 +45,7 @@ class Mark:
 def ideas(generation: int) -> Sequence[Idea]:
     """Propose as many ideas as a planner does, as long as a planner's."""
     return [
-        Idea(f"a title of usual length {generation}.{i}", "what to do, " * 40, ("change it",) * 9, i, i, i)
+        Idea(f"a title of usual length {generation}.{i}", "what to do, " * 40, ("change it",) * 9, i, i + 1, i)
         for i in range(5)
     ]
 

@@ -270,7 +270,7 @@ class _Channel:
 
 
 def spec_of(
-    target: str, cache: str, isolation: str, trusts_tasks: bool, task_seconds: int = 60, task_gib: float = 1.5
+    target: str, cache: str, isolation: str, trusts_tasks: bool, task_seconds: int = 60, task_gib: float | None = None
 ) -> dict[str, Any]:
     """List the stations that a run needs, as `open` takes them."""
     from cluster.station import StationSpec

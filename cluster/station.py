@@ -39,7 +39,7 @@ class StationSpec:
     isolation: str = "strict"  # or limits
     trusts_tasks: bool = False  # runs the code of strangers' tasks even where it cannot be confined
     task_seconds: int = 60  # that one question to it may take
-    task_gib: float = 1.5
+    task_gib: float | None = None  # memory that it may take; three quarters of the node's where it is None
 
 
 class Station:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,8 @@ class Text:
     tags: tuple[str, ...]  # with the words of `asks`
     asks: tuple[str, ...]  # what somebody would ask whom the document answers
     body: str
+    name: str = ""  # the id that a program gave it
+    about: str = ""  # the metadata that a program gave with it, as JSON
 
 
 @dataclass(frozen=True)
@@ -134,15 +137,19 @@ def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Tex
         text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
         is_one = isinstance(text, str) and isinstance(metadata, Mapping)
         require(is_one, "a LangChain document has a page_content, which is text, and metadata", document)
-        citation = Citation.of(document.metadata)
-        location = f"{citation.source}#{metadata_text(document.metadata.get('page'))}" if citation.source else ""
+        metadata = document.metadata
+        citation = Citation.of(metadata)
+        location = f"{citation.source}#{metadata_text(metadata.get('page'))}" if citation.source else ""
         digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
         name = str(identity or location.rstrip("#") or digest)
         # One with an id is told by it, the others by source, page and text: a splitter makes many of one page.
         key = f"{location}#{digest}" if location and not identity else name
+        about = json.dumps(dict(metadata), default=str)
+        mark = sha256(document.page_content.encode("utf-8", "surrogatepass"), f"{key}\0{about}{READER}")
         try:
-            yield f"text:{key}", _text_of(key, name, document.page_content, citation)
+            text = _text_of(key, name, document.page_content, citation)
+            yield f"text:{key}", replace(text, name=str(identity or ""), about=about, sha256=mark)
         except DocumentError as error:
             yield f"text:{key}", error
 

@@ -10,7 +10,7 @@ from sandbox.candidate.parse import listing
 from sandbox.gpu.compile.dialect import headers
 from sandbox.target import Target
 
-_MEMORY = """\
+MEMORY = """\
 #if defined(__CUDACC__) && !defined(__HIP_PLATFORM_AMD__)
 #define KERNEL_MALLOC cudaMalloc
 #define KERNEL_FREE(memory) (void)cudaFree(memory)
@@ -123,7 +123,7 @@ class _Project:
         return _HEADER.format(
             said=self._comment,
             runtime="cuda_runtime.h" if self._is_cuda else "hip/hip_runtime.h",
-            platform=f"{PLATFORM}\n{_MEMORY}",
+            platform=f"{PLATFORM}\n{MEMORY}",
             name=self._name,
             dims=", ".join(f"long long {name}" for name in signature.dims),
             parameters=", ".join(self._launcher.parameters()),

@@ -19,6 +19,7 @@ class Provenance:
     time_us: float | None = None  # geometric mean over the benchmark cases
     time_kind: str = ""  # measured or predicted
     bound_us: float = 0.0  # what no kernel of this code can beat; 0 where it is not known
+    frozen: tuple[str, ...] = ()  # parameters of the original with the one value that they have here
 
 
 def spoken(text: str) -> str:
@@ -37,6 +38,8 @@ def lines_of(provenance: Provenance) -> list[str]:
         if provenance.verified_on
         else "Not verified by this export: `kernel-scientist check` gives a verdict.",
     ]
+    if provenance.frozen:
+        rows.append(f"Frozen, as verified with one value alone: {', '.join(map(spoken, provenance.frozen))}.")
     if provenance.time_us is not None:
         kind = "Predicted time, never measured" if provenance.time_kind == "predicted" else "Measured time"
         bound = f", predicted bound {provenance.bound_us:.2f} us" if provenance.bound_us else ""

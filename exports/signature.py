@@ -10,6 +10,7 @@ from keyword import iskeyword
 from records.errors import UsageError
 from sandbox.candidate.parse import RESERVED
 from tasks.expressions import names_in
+from tasks.parameters import frozen_parameters
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
 
 ELEMENT_TYPES = {
@@ -86,6 +87,17 @@ def signature_of(task: Task) -> Signature:
         task.inputs,
         {name: extent for name, extent in initial_dims.items() if name not in input_dims},
         varying,
+    )
+
+
+def frozen_texts(task: Task, signature: Signature) -> tuple[str, ...]:
+    """Name everything of the original that no call of an export can change: `dim = -1`, `eps = 1e-06`."""
+    handed_names = {s.name for s in signature.scalars}
+    compiled_in = [s for s in task.scalars if s.name not in handed_names]
+    return (
+        *(f"{p.name} = {p.default or 'its default'}" for p in frozen_parameters(task)),
+        *(f"{s.name} = {s.value}" for s in compiled_in),
+        *([task.provenance.frozen] if task.provenance is not None and task.provenance.frozen else []),
     )
 
 

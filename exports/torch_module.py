@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from exports.gradient import Gradient, without_gradient
 from exports.provenance import Provenance, lines_of, spoken
+from exports.python_signature import python_signature
 from exports.torch_operator import TorchOperator
 from records.errors import UsageError
 from sandbox.target import Target
@@ -35,7 +36,7 @@ def {name}({parameters}) -> {result}:
     """{title}
 
     {arguments}
-    """
+    """{guards}
     return torch.ops.{space}.{name}({names})
 {check}'''
 _HALF = '''
@@ -82,6 +83,7 @@ def platform_guard(target: Target) -> str:
 def torch_module(operator: TorchOperator, provenance: Provenance, backward: Backward | None = None) -> str:
     """Write the module's text."""
     signature, space = operator.signature, _space(operator)
+    own_signature = python_signature(operator.launcher.task, operator.names(), operator.kinds())
     outputs = len(signature.outputs)
     lines, halves, gradient, check = (
         lines_of(provenance),
@@ -103,8 +105,9 @@ def torch_module(operator: TorchOperator, provenance: Provenance, backward: Back
         check=check,
         space=space,
         name=operator.name,
-        parameters=", ".join(operator.typed()),
-        names=", ".join(operator.names()),
+        parameters=", ".join(own_signature.declared),
+        guards="".join(f"\n    {line}" for line in own_signature.guards),
+        names=", ".join(own_signature.handed),
         result="torch.Tensor" if outputs == 1 else f"tuple[{', '.join(['torch.Tensor'] * outputs)}]",
         arguments="\n    ".join(operator.described(t) for t in (*signature.all_inputs, *signature.outputs)),
     )

@@ -80,11 +80,15 @@ class TorchOperator:
         tensors = [t.name for t in self.signature.all_inputs]
         return [*tensors, *self.explicit_dims("returns"), *(s.name for s in self.signature.scalars)]
 
-    def typed(self) -> list[str]:
-        """List the same with their types in Python."""
+    def kinds(self) -> dict[str, str]:
+        """Map the same to their types in Python."""
         kinds = {t.name: "torch.Tensor | None" if t.optional else "torch.Tensor" for t in self.signature.all_inputs}
         kinds |= {s.name: _python_type(s) for s in self.signature.scalars}
-        return [f"{name}: {kinds.get(name, 'int')}" for name in self.names()]
+        return {name: kinds.get(name, "int") for name in self.names()}
+
+    def typed(self) -> list[str]:
+        """List the same with their types in Python."""
+        return [f"{name}: {kind}" for name, kind in self.kinds().items()]
 
     def function(self, form: OperatorForm, is_queued: bool = True, is_alone: bool = True) -> str:
         """`NAME_operator` or `NAME_into`: on PyTorch's current stream, or else on the null queue.

@@ -1,14 +1,18 @@
-"""Ideas that were proposed and not tried: kept with their predicted gains, offered again, gone when tried."""
+"""Ideas that were proposed and not tried: kept with their predicted gains, offered again, gone when tried.
+
+An idea of which its writer made no right kernel was not tried: it comes back once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from agents.author import Idea, Proposal
 from records.experiment import Experiment, Proposed
 
 KEPT = 20  # of each kind: more would crowd a prompt, and the oldest are the least informed
+WRITINGS = 2  # of one idea, where no right kernel came of the first
 COVERED = 0.6  # share of an avenue's words that an experiment has where it tries that avenue
 _WORD = re.compile(r"[a-z0-9]{3,}")
 
@@ -20,9 +24,15 @@ class Backlog:
         """Empty."""
         self._ideas: dict[str, Proposed] = {}  # by plain title, oldest first
         self._avenues: dict[str, Proposed] = {}
+        self._unwritten: dict[str, int] = {}  # by plain title: experiments of which no right kernel came
 
-    def add(self, proposals: Iterable[Proposed], experiments: Sequence[Experiment]) -> None:
-        """One generation: what was proposed joins, what was tried leaves, whenever it was proposed."""
+    def add(
+        self, proposals: Iterable[Proposed], experiments: Sequence[Experiment], unwritten: Collection[str] = ()
+    ) -> None:
+        """One generation: what was proposed joins, what was tried leaves, whenever it was proposed.
+
+        `unwritten` are the experiments of which no right kernel came.
+        """
         for proposed in proposals:
             if proposed.is_obsolete:
                 self._ideas.pop(_plain(proposed.title), None)
@@ -31,8 +41,10 @@ class Backlog:
             by_title.pop(_plain(proposed.title), None)
             by_title[_plain(proposed.title)] = proposed
         for experiment in experiments:
-            self._ideas.pop(_plain(experiment.title), None)
-        word_sets = [_words(f"{e.title} {e.description}") for e in experiments]
+            idea = self._ideas.pop(_plain(experiment.title), None)
+            if experiment.id in unwritten and not experiment.move and not experiment.explores:
+                self._return(experiment, idea)
+        word_sets = [_words(" ".join((e.title, e.description, *e.rubric))) for e in experiments]
         for name in [
             name for name, avenue in self._avenues.items() if any(_covers(w, avenue.title) for w in word_sets)
         ]:
@@ -40,6 +52,25 @@ class Backlog:
         for by_title in (self._ideas, self._avenues):
             for name in list(by_title)[:-KEPT]:
                 del by_title[name]
+
+    def _return(self, experiment: Experiment, idea: Proposed | None) -> None:
+        """Take an idea back that was not tried, with what it promised on the kernel that it was to change."""
+        title = _plain(experiment.title)
+        self._unwritten[title] = self._unwritten.get(title, 0) + 1
+        if self._unwritten[title] < WRITINGS and experiment.parent_id:
+            self._ideas[title] = idea or Proposed(
+                experiment.run_id,
+                experiment.generation,
+                experiment.parent_id,
+                experiment.title,
+                experiment.description,
+                experiment.rubric,
+                experiment.gain_min_pct,
+                experiment.gain_max_pct,
+                experiment.innovation,
+                cites=experiment.cites,
+                mechanism=experiment.mechanism,
+            )
 
     @property
     def proposals(self) -> tuple[Proposed, ...]:
@@ -67,6 +98,7 @@ def proposed_of(run_id: str, generation: int, base_id: str, proposal: Proposal) 
                 idea.gain_max_pct,
                 idea.innovation,
                 cites=idea.cites,
+                mechanism=idea.mechanism,
             )
             for idea in ideas
         ),
@@ -93,6 +125,7 @@ def offered(proposals: Iterable[Proposed], proposal: Proposal) -> list[Idea]:
                 p.gain_max_pct,
                 p.innovation,
                 cites=p.cites,
+                mechanism=p.mechanism,
             )
             for p in earlier
         ),

@@ -12,7 +12,8 @@ from graph.approving import approve
 from graph.context import Context
 from graph.experiment_node import experiment
 from graph.labels import NAME
-from graph.state import Start, State
+from graph.state import Start, State, TrialState
+from graph.thread_node import stopping_run
 
 
 class RunGraph(StateGraph[State, Context, Start, State]):
@@ -30,13 +31,9 @@ def build_graph() -> RunGraph:
     checkpoints, the run lock and resuming.
     """
     graph = RunGraph(State, context_schema=Context, input_schema=Start, output_schema=State)
-    graph.add_node("open_run", nodes.open_run)
-    graph.add_node("select", nodes.select)
-    graph.add_node("retrieve", nodes.retrieve)
-    graph.add_node("plan", nodes.plan)
-    graph.add_node("approve", approve)
-    graph.add_node("experiment", experiment)
-    graph.add_node("reflect", nodes.reflect)
+    for node in (nodes.open_run, nodes.select, nodes.retrieve, nodes.plan, approve, nodes.reflect):
+        graph.add_node(node.__name__, stopping_run(node))
+    graph.add_node("experiment", stopping_run(experiment), input_schema=TrialState)
     graph.add_edge(START, "open_run")
     graph.add_edge("open_run", "select")
     graph.add_edge("select", "retrieve")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator
 
 from graph.context import Context
@@ -55,7 +54,7 @@ def _awaited(context: Context, key: str, purpose: Purpose) -> Evaluation | None:
     """Await the verdict of another run, once it has it; None where this run has the claim."""
     pause = PAUSES_S[0]
     while context.ledger.claim(context.run.id, key, purpose) is not None:
-        time.sleep(pause)
+        context.stop.pause(pause)
         pause = min(2 * pause, PAUSES_S[1])
         evaluation = context.ledger.evaluation(key, purpose)
         if evaluation is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,6 +20,7 @@ from records.ledger import Ledger
 from records.literature import Quotation, ReaderRole
 from records.machine_code import InnerLoop
 from records.run_meter import RunMeter
+from records.stopping import StopSignal
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.protocol import Sandbox
@@ -129,6 +130,7 @@ class Context:
     listener: Callable[[Mapping[str, Any]], None] | None = None  # gets them too, wherever they go: the run's event log
     approves: bool = False  # a person is asked before experiments, and before money above the budget
     given_meter: RunMeter | None = None  # of the run's limits; the author's calls are counted by the same one
+    given_stop: StopSignal = field(default_factory=StopSignal)  # of a run without such a meter, which has its own
     allow_usd: Callable[[float], None] | None = None  # gives the author a larger budget; None where nothing is paid
 
     def generations_at(self, generation: int) -> int:
@@ -143,8 +145,13 @@ class Context:
     @computed_once
     def meter(self) -> RunMeter:
         """Get the run's use of its limits; without limits where none were given."""
-        plain = RunMeter(self.ledger, self.run.id, Allowance(), has_gpu=False)
+        plain = RunMeter(self.ledger, self.run.id, Allowance(), has_gpu=False, stop=self.given_stop)
         return plain if self.given_meter is None else self.given_meter
+
+    @property
+    def stop(self) -> StopSignal:
+        """The signal that cancels the run."""
+        return self.meter.stop
 
     @computed_once
     def deferred(self) -> Deferred | None:

@@ -50,7 +50,7 @@ def drive(
     """Run to the end, from the point where the run was left, and return it as stored in the ledger.
 
     A run that meets a limit is done with its best kernel, and goes on when it is resumed with more. An answer that is
-    not there yet pauses the run and is no error. Ctrl-C, a machine at fault and a closed pipe of `progress` pause it
+    not there yet pauses the run and is no error. A stop, a machine at fault and a closed pipe of `progress` pause it
     too and are raised again; a request that cannot be is raised and leaves the run failed. A run that is done is
     returned untouched.
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
@@ -71,7 +71,7 @@ def drive(
         ledger.finish(run_id, "running")
         begun = context.meter.driving()
         checkpointer = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
-        with left(ledger, run_id), begun, checkpointer as opened:
+        with left(ledger, run_id), context.stop.working(), begun, checkpointer as opened:
             paused = step_through(context, opened, progress, max_concurrency, ask, trace_id)
             if isinstance(paused, Question):
                 ledger.finish(run_id, "paused", paused.message, "approval")
@@ -100,8 +100,7 @@ def step_through(
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}
     # Nothing is on the custom stream, because `reporting` has a `progress`. But without that mode a single node would
-    # run in this thread, where Ctrl-C cuts off a call to the model. A call ends, and its answer is stored, before the
-    # pause.
+    # run in this thread, where Ctrl-C would cut off whatever it is at; the stop signal ends it in order.
     reporting, before = replace(context, progress=_one_by_one(progress)), dict[str, int]()
     while True:
         for _ in graph.stream(start, config, context=reporting, stream_mode="custom", durability="sync"):

@@ -23,7 +23,17 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.evaluating import prepared_again
 from graph.events import emit
-from records.errors import DeviceError, HostStarved, LabError, MachineError, MalformedReply, Pending
+from records.disk_room import room_sentence
+from records.errors import (
+    DeviceError,
+    DiskFull,
+    HostStarved,
+    LabError,
+    MachineError,
+    MalformedReply,
+    Pending,
+    RunStopped,
+)
 from records.outside_text import cleaned
 from sandbox.walk import question
 
@@ -33,8 +43,8 @@ MOST_CHARS = 300  # of an exception's own words
 MOST_FRAMES = 12
 MOST_CALLS = 6  # answers named in a report, the latest
 _ROOT = Path(__file__).parents[1]
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
-_PASSES = (Pending, GraphBubbleUp, BrokenPipeError, MalformedReply)  # the pipe is that of whoever watches
+_NO_ROOM = {errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+_PASSES = (Pending, RunStopped, GraphBubbleUp, BrokenPipeError, MalformedReply)  # the pipe is that of whoever watches
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,8 @@ def walled(
         except MachineError:
             raise
         except Exception as error:
+            if full := room_sentence(error, ()):
+                raise DiskFull(full) from error
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
                 raise MachineError(f"this machine has no room for work: {error.strerror}; then resume") from error
             message = _keep(runtime, walled_place, error, number)

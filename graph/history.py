@@ -9,20 +9,24 @@ from __future__ import annotations
 import math
 from bisect import insort
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from agents.author import Member, Memory
 from graph.archive import Archive
 from graph.backlog import Backlog
 from graph.bandit import Bandit
+from graph.beliefs import Base, Beliefs, Promise
 from graph.calibration import Calibration, Forecast, counted_gain, gain_pct, paragraph
 from graph.lesson import EXPLORED, subject_of
 from records.errors import LedgerError
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
 from records.ledger import Ledger
-from records.quantity import given
+from records.mechanism import Mechanism
+from records.quantity import given, plain
+from records.ranking import is_slight
 
 SHOWN = 100  # kernels that a selector is shown: each is a line of its prompt
 PLANNED = 24  # kernels in the planner's table, which has more columns of thought to spend its prompt on
@@ -62,6 +66,7 @@ class History:
             tuple(self._tried),
             tuple(member for _, _, member in sorted(self._fastest[:PLANNED], key=lambda r: r[1])),
             self._backlog.proposals,
+            bench=tuple(reversed(self._steps)),
         )
 
     def archive(self, before: int) -> Archive:
@@ -78,6 +83,22 @@ class History:
         """Return the generation of each accepted kernel."""
         self._reach(before)
         return self._born
+
+    def beliefs(self, before: int) -> Beliefs:
+        """Return what the experiments of the generations below `before` say of ideas."""
+        self._reach(before)
+        return self._beliefs
+
+    def base(self, before: int, base_id: str, time_us: float, attainable: float) -> Base:
+        """Describe the kernel in hand; `attainable` is its share of the speed that no kernel exceeds."""
+        self._reach(before)
+        times_us = {a.id: a.geomean_us for a in self._kernels.values() if a.geomean_us}
+        used, mechanisms, kernel = dict[str, frozenset[Mechanism]](), set[Mechanism](), self._kernels.get(base_id)
+        while kernel is not None and kernel.parent_id is not None and kernel.parent_id not in used:
+            mechanisms.add(self._mechanisms.get(kernel.experiment_id, ""))
+            used[kernel.parent_id] = frozenset(mechanisms)
+            kernel = self._kernels.get(kernel.parent_id)
+        return Base(time_us, attainable * time_us, times_us, {base_id: frozenset(), **used})
 
     def explored(self, before: int) -> frozenset[str]:
         """List the kernels that need no exploration: they had one, or came out of one that ended by itself."""
@@ -97,7 +118,11 @@ class History:
         self._lessons: deque[str] = deque(maxlen=RECENT)
         self._tried: list[str] = []
         self._calibration = Calibration()
+        self._steps: deque[str] = deque(maxlen=RECENT)  # between right tries of one writer
         self._backlog = Backlog()
+        self._beliefs = Beliefs()
+        self._mechanisms: dict[str, Mechanism] = {}  # by experiment
+        self._kernels: dict[str, Attempt] = {}  # by id, all that were accepted
 
     def _reach(self, before: int) -> None:
         """Add the generations up to the bound; start again where a replay asks for an earlier one."""
@@ -105,8 +130,11 @@ class History:
             self._forget()
         while self._before < before:
             experiments = self._ledger.experiments(self._run_id, self._before)
-            self._add(experiments, self._ledger.attempts(self._run_id, self._before))
-            self._backlog.add(self._ledger.proposals(self._run_id, self._before), experiments)
+            attempts = self._ledger.attempts(self._run_id, self._before)
+            self._add(experiments, attempts)
+            right = {a.experiment_id for a in attempts if a.status in ("accepted", "duplicate")}
+            unwritten = {e.id for e in experiments} - right
+            self._backlog.add(self._ledger.proposals(self._run_id, self._before), experiments, unwritten)
             self._before += 1
 
     def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
@@ -117,14 +145,18 @@ class History:
         repeats = self._repeats(attempts)
         for attempt in attempts:
             if attempt.status == "accepted":
+                self._kernels[attempt.id] = attempt
                 if not attempt.arms:  # a dispatch is made of kernels and is none to build on
                     self._admit(attempt, titles)
             elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
                 code = attempt.code if self._classifies else ""
                 self._failures.append(f"{title}: {code or attempt.status}: {attempt.reason}")
-            if attempt.lesson and attempt.standing != "refuted" and attempt.id not in repeats:
+            is_lesson = attempt.status == "accepted" and attempt.standing != "refuted" and attempt.id not in repeats
+            if attempt.lesson and is_lesson:
                 self._lessons.append(attempt.lesson)
+        for experiment in experiments:
+            self._steps.extend(self._bench_steps([a for a in attempts if a.experiment_id == experiment.id]))
         self._explored |= {a.id for a in attempts if a.is_settled}
         self._explored |= {e.parent_id for e in experiments if e.picked_as == EXPLORED and e.parent_id}
         for experiment in experiments:
@@ -137,8 +169,25 @@ class History:
             count = sum(a.experiment_id == experiment.id for a in attempts)
             gained = counted_gain(outcome.found_pct, final.time_error) if outcome and final else None
             self._bandit.add(experiment.picked_as, gained, count)
+            self._mechanisms[experiment.id] = "" if experiment.explores else experiment.mechanism
             if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)
+                promise = Promise.of(experiment.gain_min_pct, experiment.gain_max_pct)
+                found = None if outcome.found_pct is None else math.log1p(outcome.found_pct / 100)
+                self._beliefs.add(experiment.mechanism, promise, found)
+
+    def _bench_steps(self, attempts: Sequence[Attempt]) -> Iterator[str]:
+        """Put the steps from one right try of a writer to the next in words, those that the clock can tell apart."""
+        tries = [a for a in attempts if a.status == "tried" and a.geomean_us]
+        for old, new in pairwise(tries):
+            before, after = (given(a.geomean_us, 0.0) for a in (old, new))
+            if is_slight(gain_pct(before, after), max(old.time_error, new.time_error)):
+                continue
+            bounds = [evidence(self._ledger, a).measurements for a in (old, new)]
+            old_bound, new_bound = (", ".join(sorted({m.bound for m in rows if m.bound})) for rows in bounds)
+            bound = f", bound by {old_bound}" + (f", then by {new_bound}" if new_bound != old_bound else "")
+            said = new.change or f"{old.strategy} became {new.strategy}"
+            yield f"{said}: {plain(before)} to {plain(after)} us{bound if old_bound else ''} ({new.id})"
 
     def _repeats(self, attempts: Sequence[Attempt]) -> frozenset[str]:
         """List the accepted kernels that an earlier one of their generation has made: two threads may have one idea.

@@ -1,11 +1,11 @@
-"""The status that a run is left in by a fault, a pause or Ctrl-C."""
+"""The status that a run is left in by a fault, a pause or a stop."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
 
-from records.errors import MachineError, UsageError
+from records.errors import MachineError, RunStopped, UsageError
 from records.ledger import Ledger
 
 
@@ -13,7 +13,7 @@ from records.ledger import Ledger
 def left(ledger: Ledger, run_id: str) -> Iterator[None]:
     """Note in the ledger how the block leaves the run, where it raises; the fault goes on.
 
-    A machine at fault, Ctrl-C and a closed pipe of whoever watches leave a run that can go on. A
+    A machine at fault, a stop and a closed pipe of whoever watches leave a run that can go on. A
     request that cannot be leaves a failed one.
     """
     try:
@@ -24,7 +24,7 @@ def left(ledger: Ledger, run_id: str) -> Iterator[None]:
     except UsageError as error:
         ledger.finish(run_id, "failed", str(error))
         raise
-    except KeyboardInterrupt:
+    except (RunStopped, KeyboardInterrupt):
         ledger.finish(run_id, "paused", "interrupted", "interrupted")
         raise
     except BrokenPipeError:  # of `progress`

@@ -25,7 +25,7 @@ def subject_of(experiment: Experiment, attempt: Attempt) -> str:
 def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation | None) -> str:
     """One sentence that the next planner can use."""
     if attempt.status != "accepted":
-        return f"{experiment.title}: did not work ({attempt.reason or attempt.status})"
+        return f"{experiment.title}: not tried, no right kernel came of it ({attempt.reason or attempt.status})"
     gain = attempt.credit.idea_pct
     if gain is None:
         return f"{subject_of(experiment, attempt)}: works"

@@ -13,6 +13,7 @@ from langgraph.types import Send
 
 from agents.author import Idea, Proposal, Room, Selection, Step
 from graph.backlog import offered, proposed_of
+from graph.believed import believed, worth_trying
 from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, begin_stage, emit, store, tell
@@ -141,11 +142,12 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if earlier := known_picks(context, generation):
         begin_stage(runtime, generation, "experiments")
         return {"picks": earlier, "exhausted": False, "is_asked": context.approves}
-    limits, memory = context.limits, context.history.memory(generation)
+    limits, base = context.limits, specimen(context, state["base_id"], generation)
+    memory = believed(context, generation, base)
     inputs = (
         Step(context.run.id, generation),
         context.assignment,
-        specimen(context, state["base_id"], generation),
+        base,
         planned_with(context, generation),
         memory,
         Room(limits.picks, (context.generations_at(generation) - generation + 1) * limits.picks),
@@ -162,14 +164,15 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         proposal = checked_cites(runtime, generation, proposal)
     rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
-    ideas = offered(memory.backlog, proposal or Proposal((), ()))
+    ideas = worth_trying(context, generation, base, offered(memory.backlog, proposal or Proposal((), ())))
+    trust = context.history.beliefs(generation).trust
     with context.ledger.together():
         if proposal:
             records = proposed_of(context.run.id, generation, state["base_id"], proposal)
             context.ledger.add_proposals(context.run.id, generation, records)
         picks = [
             _start_experiment(context, state, slot, idea, rule)
-            for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks, rules)], 1)
+            for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks, rules, trust)], 1)
         ]
         planned: dict[str, Value] = {
             "generation": generation,
@@ -277,6 +280,7 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         picked_as=rule,
         cites=idea.cites,
         move=idea.move,
+        mechanism=idea.mechanism,
     )
     return pick_of(context.ledger.add_experiment(experiment))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, Required, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -24,7 +24,9 @@ from graph.labels import NAME
 from graph.pausing import pausing
 from graph.state import State, TrialState
 from graph.subgraph import BEGINNINGS, STAGES, add_routes, begin
+from graph.thread_node import ThreadNode
 from records.errors import ScientistError
+from records.stopping import StopSignal
 
 Answer = TypeVar("Answer")
 STEPS = 100_000  # more than a run takes: its own counters end it, and the server's own bound is for smaller graphs
@@ -54,9 +56,18 @@ class RunPreset(TypedDict, total=False):
 
 
 class RunInput(RunPreset, total=False):
-    """A request for a run; only the task is needed."""
+    """A request for a run: a task, or the text of a kernel or function of one's own with what it does not say."""
 
-    task: Required[str]
+    task: str
+    source: str  # the text of a Python, HIP or CUDA file
+    language: str  # of it: python, hip or cuda
+    function: str  # the function or kernel, of several
+    inputs: list[str]  # each as x=f32[rows,cols] or eps=1e-5
+    sizes: dict[str, int]  # to be fast for
+    reference: str  # of a kernel: the text of a Python function of what it computes
+    grid: list[str]  # of a kernel without host code: expressions of the sizes
+    block: list[str]
+    name: str  # of the task
 
 
 class RunOutput(TypedDict, total=False):
@@ -92,8 +103,8 @@ class RunService(Protocol):
     def begin(self, request: Mapping[str, Any], checkpoint: str) -> dict[str, Any]:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
 
-    def working(self, run_id: str) -> AbstractContextManager[Context]:
-        """Open the collaborators of a run, which no other process drives meanwhile.
+    def working(self, run_id: str, stop: StopSignal) -> AbstractContextManager[Context]:
+        """Open the collaborators of a run, which no other process drives meanwhile, and which `stop` stops.
 
         It notes how a fault leaves the run.
         """
@@ -104,7 +115,7 @@ class RunService(Protocol):
         It is a new one where a person changed what the node follows from.
         """
 
-    def conclude(self, run_id: str) -> dict[str, Any]:
+    def conclude(self, run_id: str, stop: StopSignal) -> dict[str, Any]:
         """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
 
 
@@ -176,16 +187,26 @@ def _spoken() -> Iterator[None]:
 def _experiment(service: RunService) -> CompiledStateGraph[ServedTrial, RunPreset, ServedTrial, TrialOutcome]:
     graph = StateGraph(ServedTrial, context_schema=RunPreset, output_schema=TrialOutcome)
     for name, stage in STAGES.items():
-        graph.add_node(name, _opened(service, pausing(stage)))
-    graph.add_conditional_edges(START, _opened(service, begin), list(BEGINNINGS))
+        graph.add_node(name, ThreadNode(_opened(service, pausing(stage)), name))
+    graph.add_conditional_edges(START, _begun(service), list(BEGINNINGS))
     add_routes(graph)
     return graph.compile(name="experiment")
 
 
-def _request(service: RunService) -> Callable[..., dict[str, Any]]:
+def _begun(service: RunService) -> Callable[..., str]:
+    """Choose the first stage of an experiment, which asks the ledger alone."""
+    opened = _opened(service, begin)
+
+    def route(state: ServedTrial, runtime: Runtime[Any]) -> str:
+        return opened(state, runtime, StopSignal())
+
+    return route
+
+
+def _request(service: RunService) -> ThreadNode:
     """Check the request and write its run down."""
 
-    def run(state: ServedState, runtime: Runtime[RunPreset]) -> dict[str, Any]:
+    def work(state: ServedState, runtime: Runtime[RunPreset], stop: StopSignal) -> dict[str, Any]:
         request = {name: state[name] for name in RunInput.__annotations__ if name in state}  # type: ignore[literal-required]
         info = runtime.execution_info
         checkpoint = f"{info.thread_id}:{info.checkpoint_id}" if info is not None and info.thread_id else ""
@@ -198,46 +219,46 @@ def _request(service: RunService) -> Callable[..., dict[str, Any]]:
             begun = service.begin({**preset, **request}, checkpoint)
         return {**begun, "generation": 0, "stop": "", "result": {}}
 
-    return run
+    return ThreadNode(work, "request")
 
 
-def _conclude(service: RunService) -> Callable[..., dict[str, Any]]:
+def _conclude(service: RunService) -> ThreadNode:
     """Write the best kernel and the report, and sum the run up."""
 
-    def run(state: ServedState) -> dict[str, Any]:
+    def work(state: ServedState, runtime: Runtime[Any], stop: StopSignal) -> dict[str, Any]:
         with _spoken():
-            return {"result": service.conclude(state["run_id"])}
+            return {"result": service.conclude(state["run_id"], stop)}
 
-    return run
+    return ThreadNode(work, "conclude")
 
 
-def _opened(service: RunService, node: Callable[[Any, Runtime[Context]], Answer]) -> Callable[..., Answer]:
+def _opened(
+    service: RunService, node: Callable[[Any, Runtime[Context]], Answer]
+) -> Callable[[Any, Runtime[Any], StopSignal], Answer]:
     """Wrap the node with the collaborators of the run that its state names."""
 
-    def run(state: Any, runtime: Runtime[Any]) -> Answer:
-        with _spoken(), service.working(state["run_id"]) as context:
+    def work(state: Any, runtime: Runtime[Any], stop: StopSignal) -> Answer:
+        with _spoken(), service.working(state["run_id"], stop) as context:
             return node(state, runtime.override(context=context))
 
-    return run
+    return work
 
 
-def _followed(
-    service: RunService, name: str, node: Callable[[State, Runtime[Context]], dict[str, Any]]
-) -> Callable[..., dict[str, Any]]:
+def _followed(service: RunService, name: str, node: Callable[[State, Runtime[Context]], dict[str, Any]]) -> ThreadNode:
     """Wrap the node with its collaborators.
 
     Where a person changed what it follows from, it goes on in a run of its own.
     """
     opened = _opened(service, node)
 
-    def run(state: ServedState, runtime: Runtime[Any]) -> dict[str, Any]:
+    def work(state: ServedState, runtime: Runtime[Any], stop: StopSignal) -> dict[str, Any]:
         generation = state.get("generation", 0) + (name == "select")
         with _spoken():
             run_id = service.lineage(state, name, generation)
         moved = cast(ServedState, {**state, "run_id": run_id})
-        return {**opened(moved, runtime), "run_id": run_id}
+        return {**opened(moved, runtime, stop), "run_id": run_id}
 
-    return run
+    return ThreadNode(work, name)
 
 
 def _fan_out(state: ServedState) -> list[Send] | str:

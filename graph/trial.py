@@ -49,7 +49,7 @@ class Trial:
         e = self.experiment()
         return Idea(
             e.title, e.description, e.rubric, e.gain_min_pct, e.gain_max_pct, e.innovation, self.state.get("move", ""),
-            e.cites,
+            e.cites, e.mechanism,
         )  # fmt: skip
 
     def base(self) -> Specimen:
@@ -160,10 +160,12 @@ class Trial:
         is_last: bool = False,
         benchmark: Evaluation | None = None,
         tool: str = "",
+        change: str = "",
     ) -> None:
         """Record the attempt for the current draft with its event. An empty reason comes from the evaluation.
 
-        `benchmark` is the one that an accepted attempt ends with; no ledger has it yet. `tool`: of the bench.
+        `benchmark` is the one that an accepted attempt ends with; no ledger has it yet. `tool`: of the bench, where
+        `change` is what the writer says is new since the try before.
         """
         state, draft, experiment = self.state, self.draft(), self.experiment()
         result = benchmark or self.evaluation()
@@ -181,7 +183,7 @@ class Trial:
             source=source or state["draft"],
             parent_id=experiment.parent_id,
             strategy=self._strategy(source or state["draft"], result),
-            change=self._change(draft),
+            change=change or self._change(draft),
             report=draft.implemented,
             skipped=draft.skipped,
             critique=state.get("critique", ""),
@@ -242,16 +244,16 @@ def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:
 def concerns(evaluation: Evaluation, parent: Evaluation) -> tuple[str, ...]:
     """List the points against a draft beside its parent, in words for the critic; empty where there is none.
 
-    Spills, fewer waves, findings of the judge, a time longer than the parent's. A compiler's message is no concern: it
-    says itself what to change.
+    Findings of the judge, and a time longer than the parent's with what may be its cause: spills, fewer waves. A
+    compiler's message is no concern: it says itself what to change.
     """
-    points = [*_spills(evaluation, parent), *_waves(evaluation, parent)]
-    verdict = evaluation.verdict
+    points, verdict = list[str](), evaluation.verdict
     if not verdict.accepted and verdict.stage not in ("parse", "compile"):
         points.append(f"the judge refuses it at the stage {verdict.stage}, code {verdict.code}")
     new, old = evaluation.geomean_us, parent.geomean_us
     if new and old and evaluation.time_kind == parent.time_kind and new > SLOWER * old and not ties(evaluation, parent):
         points.append(f"it takes {new:.4g} us, {new / old:.2f} times as long as its parent with {old:.4g} us")
+        points += [*_spills(evaluation, parent), *_waves(evaluation, parent)]
     return tuple(points)
 
 

@@ -111,7 +111,7 @@ class Workbench:
         reason = f"none of {many} is right; the last one: {last.reason}"
         return Ended(replace(report, source=last.kernel.source), False, purpose, last.kernel.evaluation.key, reason)
 
-    def check(self, source: str, tool: str) -> Checked:
+    def check(self, source: str, tool: str, change: str = "") -> Checked:
         """Compile, verify and time a kernel with its default tunables, and record it as an attempt."""
         prepared = self._prepared(source)
         earlier = self._tries.get(prepared.id)
@@ -134,7 +134,7 @@ class Workbench:
         trial = Trial(state, self._context)
         queries = of_failure(evaluation, self._context.assignment.classifies)
         passages = read(self._runtime, trial.reads("repairer", queries)) if status == "rejected" else ()
-        trial.record(self._runtime, status, reason, tool=tool)
+        trial.record(self._runtime, status, reason, tool=tool, change=change)
         name = f"{self._state['experiment_id']}-a{number}"
         checked = Checked(
             BenchKernel(name, source, evaluation, status == "tried"), status, reason, remarks, literature=passages

@@ -16,18 +16,18 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from imports.file_sizes import FROZEN
 from imports.foreign_text import executed
 from imports.laws import Laws
 from imports.listed_cases import ListedCases, listed
 from imports.refusal import FAULTS, ImportRefused
-from imports.source_file import MOST_WEIGHT_BYTES, SEED, Instance, Source
+from imports.source_file import MOST_WEIGHT_BYTES, SEED, Instance, TorchSource
+from tasks.file_sizes import FROZEN
 
 Space = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class ConfigSource(Source):
+class ConfigSource(TorchSource):
     """`text` is func_forward.py, `more` config_forward.json."""
 
     more: str = ""

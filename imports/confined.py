@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from imports.import_source import asks_for_torch
 from imports.names import GENERATED
 from records import scratch_folder
 from records.errors import MachineError, UsageError
@@ -23,8 +24,9 @@ from tasks.recorded import MOST_BYTES as MOST_RECORDED
 if TYPE_CHECKING:
     from sandbox.cage.confinement import Cage
 
-PACKAGES = ("torch", "numpy", "ml_dtypes", "imports", "records", "tasks")
+PACKAGES = ("numpy", "ml_dtypes", "imports", "records", "tasks")
 OPTIONAL = (  # of PyTorch
+    "torch",
     *("torchgen", "functorch", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "filelock"),
     *("typing_extensions", "setuptools", "packaging", "pkg_resources", "_distutils_hack"),
 )
@@ -70,6 +72,11 @@ def has_torch() -> bool:
     return importlib.util.find_spec("torch") is not None
 
 
+def needs_torch(request: Mapping[str, Any]) -> bool:
+    """Tell whether an import is one of PyTorch; one of NumPy needs nothing that the set-up does not install."""
+    return asks_for_torch(request["source"].get("kind", "file"), request["source"]["text"])
+
+
 def imported(request: Mapping[str, Any], cage: Cage) -> Imported:
     """Run one import; UsageError with the reason where the file cannot become a task."""
     outcome = imported_all([request], cage)[0]
@@ -83,10 +90,10 @@ def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Impo
 
     The first that gives no answer has the end of the process for its reason; the others are asked for again.
     """
-    if not has_torch():
+    if any(needs_torch(request) for request in requests) and not has_torch():
         raise UsageError(
-            "tasks are imported with PyTorch on the processor, which is not installed here; install the extra `torch`: "
-            ".venv/bin/pip install -e '.[torch]'"
+            "this file is traced with PyTorch on the processor, which is not installed here: type "
+            "kernel-scientist setup torch"
         )
     outcomes: list[Imported | str] = []
     while len(outcomes) < len(requests):
@@ -101,9 +108,10 @@ def _run_batch(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Import
         (folder / "request.json").write_text(json.dumps(requests), encoding="utf-8")
         for name in ("cache", *(f"task-{n}" for n in range(len(requests)))):  # no process in the cage makes folders
             (folder / name).mkdir()
-        packages = [*PACKAGES, *(name for name in OPTIONAL if importlib.util.find_spec(name) is not None)]
+        further = OPTIONAL if any(needs_torch(request) for request in requests) else ()
+        packages = [*PACKAGES, *(name for name in further if importlib.util.find_spec(name) is not None)]
         view, argv = python_child(packages, "imports.import_child")
-        torch = importlib.util.find_spec("torch")
+        torch = importlib.util.find_spec("torch") if further else None
         view = view.with_readable(*PROCESSOR, *libraries_beside(torch.origin if torch else None))
         environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
         environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")

@@ -14,7 +14,7 @@ import torch
 from imports.foreign_text import executed, parsed
 from imports.listed_cases import ListedCases, is_size, listed
 from imports.refusal import ImportRefused
-from imports.source_file import SEED, Instance, Source
+from imports.source_file import SEED, Instance, TorchSource
 
 TYPES = {
     "float32": torch.float32,
@@ -32,7 +32,7 @@ WHOLE = ("int64", "int32", "int16", "int8")
 
 
 @dataclass(frozen=True)
-class DefinitionSource(Source):
+class DefinitionSource(TorchSource):
     """`text` is the definition, `more` its workloads, a line of JSON each."""
 
     more: str = ""

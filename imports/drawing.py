@@ -10,11 +10,12 @@ import torch
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from imports.fitted_sizes import Sizes
 from imports.fitting import Fitting
 from imports.graph import Graph, Tensor
 from imports.refusal import ImportRefused
 from imports.source_file import Instance
-from imports.traced_graph import Sizes, decompositions, node_of
+from imports.traced_graph import decompositions, node_of
 from tasks.structure import STRUCTURES, has_structure
 
 LEAST_VALUES = 8

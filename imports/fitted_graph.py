@@ -13,16 +13,25 @@ from imports.fitting import Fitting
 from imports.graph import Graph, uses
 from imports.idle_weights import idle_weights, without
 from imports.own_sizes import AtOwnSizes, traced_at_own_sizes
-from imports.refusal import FAULTS, ImportDiffers, ImportRefused, ImportUnfitted, ImportUnrolled
+from imports.refusal import (
+    FAULTS,
+    ImportDiffers,
+    ImportRefused,
+    ImportUnfitted,
+    ImportUnrolled,
+    named,
+    short,
+    with_sizes,
+)
 from imports.sizing import Sizing
-from imports.source_file import Instance, Source
+from imports.source_file import Instance, TorchSource
 
 FITS = 3  # times that expressions are fitted to sizes
-STEP = 1 / 64  # by which a real argument differs from trace to trace, as a part of it
+STEP = 1 / 128  # by which a real argument is smaller from trace to trace, as a part of it
 Values = Mapping[str, float]
 
 
-def graphs_of(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None, Values]:
+def graphs_of(source: TorchSource, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None, Values]:
     """Trace the graph of the function and that of its inputs, checked against PyTorch in double precision; its scalars.
 
     Real arguments differ from trace to trace, so that they are found in the graph; where they are not, they stay as
@@ -39,13 +48,16 @@ def graphs_of(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tu
     return graph, drawn, {n: v for n, v in scalars.items() if uses(graph, n)}
 
 
-def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step: float) -> tuple[Graph, Graph | None]:
+def _refitted(
+    source: TorchSource, sizing: Sizing, original: Mapping[str, int], step: float
+) -> tuple[Graph, Graph | None]:
     """Fit the graphs again to sizes at which an expression fails, since one that fits those seen may fail at others."""
     rng = np.random.default_rng(0)
     configs = sizing.configs(rng)
 
     def values(index: int) -> Values:
-        return {n: v * (1 + index * step) if v else index * step for n, v in source.scalars().items()}
+        steps = {n: index * step * (1 + i / 8) for i, n in enumerate(source.scalars())}  # equal ones are told apart
+        return {n: v * (1 - steps[n]) if v else steps[n] for n, v in source.scalars().items()}
 
     def built(config: Mapping[str, int], index: int) -> Instance:
         try:
@@ -104,7 +116,7 @@ def _fitted(
             raise ImportUnfitted(f"it does not run for {named(config)}: {short(error)}") from None
     if any(t.key != traces[0].key for t in traces):
         reason = "its operations change with its sizes, so one graph cannot stand for all"
-        raise _with_sizes(ImportUnrolled(reason, [len(t.nodes) for t in traces]), configs)
+        raise with_sizes(ImportUnrolled(reason, [len(t.nodes) for t in traces]), configs)
     graph, fitting = _unified(traces, configs, scalars, large)
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
     return graph if drawn is None else structured(graph, instances), drawn
@@ -128,25 +140,4 @@ def _unified(
     try:
         return traced_graph.unified(traces, fitting), fitting
     except ImportUnfitted as error:
-        raise _with_sizes(error, configs) from None
-
-
-def _with_sizes(error: ImportUnfitted, configs: Sequence[Mapping[str, int]]) -> ImportUnfitted:
-    """Return the error with the sizes of which each alone decides the numbers that it rests on."""
-    if error.values:
-        rows = [dict(zip([c[n] for c in configs], error.values, strict=True)) for n in configs[0]]
-        pairs = zip(configs[0], rows, strict=True)
-        error.sizes = tuple(
-            n for n, row in pairs if all(row[c[n]] == v for c, v in zip(configs, error.values, strict=True))
-        )
-    return error
-
-
-def named(config: Mapping[str, int]) -> str:
-    """Sizes in words."""
-    return ", ".join(f"{n} = {v}" for n, v in config.items())
-
-
-def short(error: BaseException) -> str:
-    """Write an error on one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise with_sizes(error, configs) from None

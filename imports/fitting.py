@@ -114,13 +114,16 @@ class Fitting:
         return f"{_bracketed(text)} // {ratio.denominator}" if ratio.denominator != 1 else text
 
     def _affine(self, values: Sequence[int]) -> Iterator[str]:
-        """Yield a dim, or a sum of two, times a number plus a number."""
+        """Yield a dim, or a sum or difference of two, times a number plus a number."""
         columns = self._columns(False)
         for name, column in columns.items():
             yield from _line(name, column, values)
         for first, second in itertools.combinations(columns, 2):
             sums = tuple(a + b for a, b in zip(columns[first], columns[second], strict=True))
             yield from _line(f"({first} + {second})", sums, values)
+        for first, second in itertools.permutations(columns, 2):
+            differences = tuple(a - b for a, b in zip(columns[first], columns[second], strict=True))
+            yield from _line(f"({first} - {second})", differences, values)
 
     def _steps(self, values: Sequence[int]) -> Iterator[str]:
         """Places of a window that moves by whole steps: (dim + shift) // step + 1."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from imports.graph import Graph
 from imports.hip_text import seed_text
 from imports.manifest_text import Shapes
 from imports.names import NAIVE, TUNED
 from imports.refusal import FAULTS, ImportRefused
+from imports.route import Followed
 from imports.schedules.index_digits import NotDirect
 from imports.schedules.tuned_text import tuned_text
 
 
-def generated_seeds(graph: Graph, dims: Sequence[str], shapes: Shapes) -> tuple[dict[str, str], list[str]]:
+def generated_seeds(followed: Followed, dims: Sequence[str], shapes: Shapes) -> tuple[dict[str, str], list[str]]:
     """Write the kernels by their file names, and sentences about those that there are not; none without a naive one."""
-    scalars = list(shapes.scalars)
+    if followed.unseeded:
+        return {}, [f"no seed was generated: {followed.unseeded}"]
+    graph, scalars = followed.graph, list(shapes.scalars)
     benchmarks, tests = (
         [{n: int(case[n]) for n in dims} for case in cases] for cases in (shapes.benchmarks, shapes.tests)
     )

@@ -18,11 +18,13 @@ from imports.fitting import Fitting
 from imports.golden_text import readme_text, recorded_text, reference_text, with_golden
 from imports.graph import Graph, Tensor
 from imports.live_function import LiveFunction, observed
-from imports.making import COST, ImportOutcome, ImportRequest, Trials
+from imports.making import COST, ImportOutcome, ImportRequest
 from imports.manifest_text import Shapes, manifest_text
 from imports.numpy_text import LAWS
 from imports.refusal import ImportRefused
+from imports.route import Trials
 from imports.sizing import Sizing, listed_dims, sized
+from imports.source_file import TorchSource
 from records.errors import TaskError
 from tasks.linter import lint
 from tasks.loader import load_task
@@ -35,7 +37,7 @@ Dims = Mapping[str, int]
 
 def make_golden(request: ImportRequest, folder: Path) -> ImportOutcome:
     """Write task.toml, reference.py, golden.npz, README.md and the original; ImportRefused says why not."""
-    source = request.source
+    source = _source(request)
     original = source.constants()
     sizing, configs = _sizes(request, original)
     observations = [observed(source.build({**original, **constants})) for constants in configs]
@@ -60,6 +62,12 @@ def make_golden(request: ImportRequest, folder: Path) -> ImportOutcome:
     return ImportOutcome((f"{statement}; {weaker}", law), False, tuple(source.arguments()), other_sizes)
 
 
+def _source(request: ImportRequest) -> TorchSource:
+    source = request.route.source
+    assert isinstance(source, TorchSource)
+    return source
+
+
 def _sizes(request: ImportRequest, original: Dims) -> tuple[Sizing | None, list[Dims]]:
     """Find the sizes that may change, and constants to look at; the file's own where none can."""
     if not original:
@@ -67,7 +75,7 @@ def _sizes(request: ImportRequest, original: Dims) -> tuple[Sizing | None, list[
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
-    tried = Trials(request.source, original)
+    tried = Trials(request.route, original)
     try:
         sizing = sized(original, tried)
     except ImportRefused:
@@ -136,14 +144,14 @@ def _sound(
     """Make the task with the first law of inputs in which the linter finds no fault, asked of the function itself."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"original{Path(request.origin.source).suffix or '.py'}"
-    (folder / name).write_text(request.source.original(), encoding="utf-8")
+    (folder / name).write_text(request.route.source.original(), encoding="utf-8")
     origin, problems = replace(request.origin, file=name), tuple[str, ...]()
     dims = list(shapes.tests[0])
     cases = [{n: int(v) for n, v in case.items()} for case in (*shapes.tests, *shapes.benchmarks)]
     (folder / FILE).write_bytes(archive((), live.starts(cases)))
     for law in LAWS:
         text = manifest_text(request.name, request.title, graph, shapes, origin, [], None)
-        text = recorded_text(text, f"{request.title}. {statement}.", request.source.text)
+        text = recorded_text(text, f"{request.title}. {statement}.", request.route.source.text)
         (folder / "task.toml").write_text(text, encoding="utf-8")
         (folder / "reference.py").write_text(reference_text(request.title, graph, dims, law, ranges, DRAWS))
         try:

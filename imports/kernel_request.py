@@ -74,7 +74,7 @@ def _number(plan: HostPlan, name: str) -> tuple[str, Any] | None:
         return "size", name
     if name in plan.integers:
         return "number", plan.integers[name]
-    return ("number", plan.reals[name]) if name in plan.reals else None
+    return ("real", name) if name in plan.reals else None
 
 
 def _of_that_name(plan: HostPlan, name: str) -> DeviceBuffer | None:
@@ -133,6 +133,7 @@ def request_of(plan: HostPlan, matched: Matched, specs: Specs, sizes: Mapping[st
         "specs": specs,
         "sizes": dict(sizes),
         "parameters": [list(p) for p in matched.parameters],
+        "numbers": {name: plan.reals[name] for kind, name in matched.parameters if kind == "real"},
         "results": results,
         "multiples": dict(plan.multiples),
     }

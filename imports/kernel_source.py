@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
+from imports.import_source import length_of
 from imports.refusal import ImportRefused
-from imports.source_file import SEED, Instance, Source, length_of
+from imports.source_file import SEED, Instance, TorchSource
 from tasks.expressions import evaluate
 
 TYPES = {
@@ -32,17 +33,22 @@ PART = 3  # tests have at most this part of the file's own sizes: no kernel prom
 
 
 @dataclass(frozen=True)
-class KernelSource(Source):
+class KernelSource(TorchSource):
     """`text` is the reference; `specs` are the inputs in the order of its arguments."""
 
     kernel: str = ""  # the HIP file
     parameters: Sequence[Sequence[Any]] = ()  # of the function: ("input", name) or ("number", value)
     results: Sequence[Sequence[str]] = ()  # name, type, elements, and the input that it updates or ""
     multiples: Mapping[str, int] = field(default_factory=dict)
+    scalars_vary: bool = True  # else the real numbers stay as the file has them
 
     def constants(self) -> dict[str, int]:
         """Return the sizes of the host half."""
         return dict(self.sizes)
+
+    def scalars(self) -> Mapping[str, float]:
+        """Return the real numbers that the reference takes."""
+        return super().scalars() if self.scalars_vary else {}
 
     def limits(self) -> Mapping[str, int]:
         """Return the limits: a part of the file's own sizes."""
@@ -72,7 +78,8 @@ class KernelSource(Source):
 
         def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> dict[str, torch.Tensor]:
             inputs = dict(zip(self.specs, arguments, strict=True))
-            result = function(*(self._argument(kind, value, inputs, sizes) for kind, value in self.parameters))
+            numbers = {**self.numbers, **constants, **sizes}
+            result = function(*(self._argument(kind, value, inputs, numbers) for kind, value in self.parameters))
             return self._results(result, inputs, sizes)
 
         for most in MOSTS:  # of whole numbers: small ones where they are places in other inputs
@@ -91,10 +98,12 @@ class KernelSource(Source):
         return [evaluate(count, sizes) for _, _, count, _ in self.results if count]
 
     @staticmethod
-    def _argument(kind: str, value: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
+    def _argument(kind: str, value: Any, inputs: Mapping[str, Any], numbers: Mapping[str, Any]) -> Any:
         if kind == "input":
             return inputs[value]
-        return evaluate(value, sizes) if kind == "size" else value
+        if kind == "real":
+            return numbers[value]
+        return evaluate(value, numbers) if kind == "size" else value
 
     def _results(self, result: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
         titles = [name.removeprefix("new_") if updated else name for name, _, _, updated in self.results]

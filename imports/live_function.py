@@ -13,7 +13,7 @@ from imports.graph import Graph, Tensor
 from imports.refusal import ImportRefused
 from imports.results import results_of
 from imports.sizing import Sizing
-from imports.source_file import SEED, Instance, Source
+from imports.source_file import SEED, Instance, TorchSource
 from imports.traced_graph import DTYPES
 from tasks.dtypes import Array, numpy_dtype
 from tasks.task import Case
@@ -94,7 +94,7 @@ def _evaluated(instance: Instance, is_double: bool) -> list[tuple[str, torch.Ten
 class LiveFunction:
     """The function for any of a task's cases, on arrays."""
 
-    source: Source
+    source: TorchSource
     original: Mapping[str, int]
     sizing: Sizing | None
     graph: Graph

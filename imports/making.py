@@ -1,4 +1,4 @@
-"""Makes a task folder of a PyTorch or NumPy file. Runs in a confined process of its own, with PyTorch."""
+"""Makes a task folder of a PyTorch or NumPy file. Runs in a confined process of its own."""
 
 from __future__ import annotations
 
@@ -6,21 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import torch
-
-from imports.fitted_graph import graphs_of, short
 from imports.generated_seeds import generated_seeds
 from imports.graph import Graph
+from imports.listed_cases import varied
 from imports.manifest_text import Shapes, flops, manifest_text, moved
 from imports.names import is_plain, is_reserved
-from imports.numpy_text import LAWS, SAID, reference_text
-from imports.own_sizes import refuse_other_shapes
-from imports.refusal import FAULTS, ImportRefused, ImportUnfitted, ImportUnrolled
-from imports.results import results_of
+from imports.numpy_text import LAWS
+from imports.refusal import ImportRefused, ImportUnfitted, ImportUnrolled
+from imports.route import Followed, Route, Trials
 from imports.sizing import MOST_FIXED, Sizing, common, listed_dims, sized
-from imports.source_file import Instance, Source
 from imports.summing_order import NARROW, ratio_of
 from records.errors import TaskError
 from tasks.dtypes import size_bytes
@@ -33,6 +28,7 @@ COST = 2.0**22  # operations plus bytes of the largest test
 MOST_UNROLLED, MOST_BOUND = 64, 1024  # steps of a loop that is written out, a size that others may not exceed
 MOST_HELD = 3  # sizes that are tried as the one that cannot change
 MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
+MOST_SECONDS = 0.05  # of one execution of a test whose operations are not known: the linter asks for hundreds
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class ImportRequest:
 
     name: str
     title: str
-    source: Source
+    route: Route
     origin: Origin
     gate: tuple[float, float] | None = None
 
@@ -58,47 +54,39 @@ class ImportOutcome:
 
 def make(request: ImportRequest, folder: Path) -> ImportOutcome:
     """Write task.toml, reference.py, the original and, where possible, seed.hip; ImportRefused says why not."""
-    source = request.source
+    source = request.route.source
     original = source.constants()
-    tried = Trials(source, original)
+    tried = Trials(request.route, original)
     try:
-        sizing, graph, drawn, scalars = _followed(source, original, tried)
+        sizing, followed = _followed(request.route, original, tried)
     except ImportRefused:
         if tried.error and not tried.has_run:
             raise ImportRefused(f"it does not run: {tried.error}") from None
         raise
-    dims = list(sizing.base)
+    graph, dims = followed.graph, list(sizing.base)
     _refuse_clashes(graph, dims)
-    shapes, left = _shapes(graph, sizing, source, scalars)
+    shapes, left = _shapes(request.route, followed, sizing)
     _refuse_heavy(graph, shapes)
-    notes = [*graph.notes, *_size_notes(sizing, original), *source.notes(), *left]
-    seeds, reasons = generated_seeds(graph, dims, shapes)
-    notes += reasons
-    law, gate, problems = _lawful(request, graph, drawn, dims, shapes, notes, folder)
+    seeds, reasons = generated_seeds(followed, dims, shapes)
+    notes = [*graph.notes, *_size_notes(sizing), *source.notes(), *left, *reasons]
+    law, gate, problems = _lawful(request, followed, sizing, shapes, notes, folder)
     if problems:
         raise ImportRefused(problems[0] + (f" (and {len(problems) - 1} more)" if problems[1:] else ""))
     for name, text in seeds.items():
         (folder / name).write_text(text, encoding="utf-8")
+    has_lost_gate = not gate and bool(request.gate or source.gate())
+    lost = ("the original's tolerance does not fit its results and is left out",) if has_lost_gate else ()
     return ImportOutcome(
-        (
-            *notes,
-            SAID[law] if drawn is not None or law != "plain" else "inputs are drawn from a normal distribution",
-            *(
-                ()
-                if gate or not (request.gate or source.gate())
-                else ("the original's tolerance does not fit its results and is left out",)
-            ),
-        ),
+        (*notes, request.route.said(law, followed), *lost),
         bool(seeds),
         tuple(source.arguments()),
         {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers},
     )
 
 
-def _followed(
-    source: Source, original: Mapping[str, int], tried: Trials
-) -> tuple[Sizing, Graph, Graph | None, Mapping[str, float]]:
-    """Trace the graph under sizes that it fits: any, or the listed cases' steps, or those with what all cases share."""
+def _followed(route: Route, original: Mapping[str, int], tried: Trials) -> tuple[Sizing, Followed]:
+    """Follow it under sizes that it fits: any, or the listed cases' steps, or those with what all cases share."""
+    source = route.source
     listed = source.cases()
     attempts: list[tuple[Mapping[str, int] | None, list[str], int]] = [(None, [], 1)]
     if listed:
@@ -108,24 +96,33 @@ def _followed(
             alike = [case for case in source.tests() if all(case[n] == original[n] for n in held_sizes)]
             attempts.append((common([*listed, *alike], original), held_sizes, 1))
     first: ImportUnfitted | None = None
+    free: Sizing | None = None
     for steps, held_sizes, least in attempts:
         if not held_sizes and steps is not None and max(steps.values()) == 1:
             continue
         try:
             sizing = sized(original, tried, steps, held_sizes, least=least)
             _refuse_names(list(sizing.base))
-            graph, drawn, scalars = graphs_of(source, sizing, original)
-            refuse_other_shapes(graph, source, sizing, original)
+            free = free or sizing
+            followed = route.followed(sizing, original)
         except ImportUnfitted as error:
             first = first or error
             if not held_sizes and least == 1 and (steps or not listed):
                 attempts += _other_ways(error, steps, original)
-        except ImportRefused:
+            elif steps is None and len(held_sizes) < MOST_HELD:  # as both extents of a window
+                small = [n for n in error.sizes if n not in held_sizes and original[n] <= MOST_UNROLLED]
+                attempts += [(None, [*held_sizes, n], 1) for n in small[:1]]
+        except ImportRefused as error:
             if first is None:
-                raise
+                if free is None:
+                    raise
+                return free, route.unfollowed(free, original, error)
         else:
-            return sizing, graph, drawn, scalars
-    raise first or AssertionError
+            return sizing, followed
+    assert first is not None
+    if free is None:
+        raise first
+    return free, route.unfollowed(free, original, first)
 
 
 def _other_ways(
@@ -152,46 +149,6 @@ def _refuse_heavy(graph: Graph, shapes: Shapes) -> None:
             raise ImportRefused(f"its weights take more than {MOST_OWN_BYTES >> 30} GiB at its own sizes")
 
 
-@dataclass
-class Trials:
-    """Runs of the function under some constants: True where it comes to its end."""
-
-    source: Source
-    original: Mapping[str, int]
-    error: str = ""  # of the last run that failed
-    has_run: bool = False
-
-    def __call__(self, constants: Mapping[str, int]) -> bool:
-        """Tell whether it runs; ImportRefused where it never can."""
-        try:
-            _repeatable(self.source.build({**self.original, **self.source.scalars(), **constants}))
-        except FAULTS as error:
-            self.error = short(error)
-            if isinstance(error, OSError):
-                self.error += "; a file is imported without network and without files of yours"
-            return False
-        self.has_run = True
-        return True
-
-
-def _repeatable(instance: Instance) -> list[torch.Tensor]:
-    """Compute the outputs twice, the same; ImportRefused where they are not."""
-    with torch.no_grad():
-        state = {n: t.clone() for n, t in instance.state.items()}
-        first, second = (results_of(instance.call(state, _copied(instance.arguments))) for _ in range(2))
-    shapes = [[tuple(t.shape) for t in tensors] for tensors in (first, second)]
-    if shapes[0] != shapes[1]:
-        shape_text = ", then ".join(", ".join(map(str, tensor_shapes)) or "nothing" for tensor_shapes in shapes)
-        raise ImportRefused(
-            f"it returns other shapes on a second call ({shape_text}), so its result does not follow from its inputs"
-        )
-    return first
-
-
-def _copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments)
-
-
 def _refuse_names(dims: Sequence[str]) -> None:
     for name in dims:
         if is_reserved(name):
@@ -209,17 +166,20 @@ def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
             raise ImportRefused(f"the name {name!r} stands for a size and for an input; rename one of them")
 
 
-def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, float]) -> tuple[Shapes, list[str]]:
+def _shapes(route: Route, followed: Followed, sizing: Sizing) -> tuple[Shapes, list[str]]:
     """List the cases of the task, and a note where some of the source's are none."""
+    source, graph, scalars = route.source, followed.graph, followed.scalars
     work, traffic, limits = flops(graph), moved(graph), source.limits()
 
     def cost(dims: Mapping[str, int]) -> float:
         if any(value > limits.get(name, value) for name, value in dims.items()):
             return COST + 1
+        if not graph.nodes and route.seconds(sizing, dims) > MOST_SECONDS:
+            return COST + 1
         return float(evaluate(work, dims) + evaluate(traffic, dims))
 
     original, listed_cases = source.constants(), source.cases()
-    fitting = [case for case in listed_cases or [original] if not listed_cases or sizing.admits(case)]
+    fitting = [case for case in listed_cases if sizing.admits(case)] if listed_cases else [original]
     reduced = [{n: v for n, v in case.items() if n in sizing.base or n in scalars} for case in fitting]
     benchmarks = list({tuple(case.items()): case for case in reduced}.values())
     small = [
@@ -227,39 +187,40 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
         for case in source.tests()
         if sizing.admits(case) and cost({n: int(case[n]) for n in sizing.base}) <= COST
     ]
-    chosen: list[Mapping[str, float]] = [*listed_dims(sizing, cost, COST), *small]
-    tests = list({tuple(c.items()): c for c in chosen}.values())
+    chosen = [{**dims, **varied(scalars, i)} for i, dims in enumerate(listed_dims(sizing, cost, COST))]
+    tests = list({tuple(c.items()): c for c in [*chosen, *small]}.values())
     left = [f"{len(listed_cases) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
     steps = {n: s for n, s in sizing.steps.items() if s > 1}
     return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(listed_cases) else []
 
 
-def _size_notes(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
+def _size_notes(sizing: Sizing) -> list[str]:
     notes = [f"{follower} is {name}" for follower, name in sizing.followers.items()]
     return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
 
 
 def _lawful(
-    request: ImportRequest,
-    graph: Graph,
-    drawn: Graph | None,
-    dims: Sequence[str],
-    shapes: Shapes,
-    notes: Sequence[str],
-    folder: Path,
+    request: ImportRequest, followed: Followed, sizing: Sizing, shapes: Shapes, notes: Sequence[str], folder: Path
 ) -> tuple[str, tuple[float, float] | None, tuple[str, ...]]:
     """Write the folder with the first law of inputs and the tolerance that the linter finds no fault with."""
     folder.mkdir(parents=True, exist_ok=True)
-    theirs = request.gate or request.source.gate()
+    route = request.route
+    theirs = request.gate or route.source.gate()
     name = f"original{Path(request.origin.source).suffix or '.py'}"
-    (folder / name).write_text(request.source.original(), encoding="utf-8")
+    (folder / name).write_text(route.source.original(), encoding="utf-8")
     origin = replace(request.origin, file=name)
+    unplanted = route.unplanted(followed, sizing)
+    without = [
+        f"{n} holds no planted zeros: it makes whole numbers of 0 / 0, which are others on each machine"
+        for n in unplanted
+    ]
     least: tuple[str, tuple[float, float] | None, tuple[str, ...]] | None = None
     for law in LAWS:
-        text = reference_text(graph, drawn, dims, law, request.title, list(shapes.scalars))
+        text = route.reference_text(followed, sizing, law, request.title)
         (folder / "reference.py").write_text(text, encoding="utf-8")
         for gate in [theirs, None] if theirs else [None]:
-            text = manifest_text(request.name, request.title, graph, shapes, origin, [*notes, SAID[law]], gate)
+            said = [*notes, *without, route.said(law, followed), route.statement]
+            text = manifest_text(request.name, request.title, followed.graph, shapes, origin, said, gate, unplanted)
             (folder / "task.toml").write_text(text, encoding="utf-8")
             problems = _problems(folder)
             if not problems:

@@ -36,31 +36,22 @@ def manifest_text(
     origin: Origin,
     notes: Sequence[str],
     gate: tuple[float, float] | None,
+    unplanted: Sequence[str] = (),
 ) -> str:
-    """Write the whole file; `gate` is the relative and absolute tolerance of the original."""
+    """Write the whole file; the last note says what reference.py is; `gate` is the original's tolerance."""
     declared = [f"{t.name} is always {t.structure.replace('_', ' ')}" for t in graph.inputs if t.structure]
-    description = "; ".join([_steps(graph), *declared, *notes])
+    steps = [_steps(graph)] if graph.nodes else []
+    description = "; ".join([*steps, *declared, *notes])
     lines = [
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title)}",
-        f"description = {json.dumps(f'{title}. {description}. reference.py states it in NumPy, line by line.')}",
+        f"description = {json.dumps(f'{title}. {description}')}",
         f"targets = {json.dumps(targets_of(graph))}",
     ]
-    for tensor in graph.inputs:
-        lines += [
-            "",
-            "[[input]]",
-            f'name = "{tensor.name}"',
-            f'dtype = "{tensor.dtype}"',
-            f"shape = {_list(tensor.shape)}",
-        ]
-        lines += [f'structure = "{tensor.structure}"'] if tensor.structure else []
-        if tensor.parameter:
-            lines += [f"parameter = {json.dumps(tensor.parameter)}"]
-            lines += [f"initialiser = {json.dumps(tensor.law)}"] if tensor.law else []
-    for spec, _ in graph.outputs:
-        lines += ["", "[[output]]", f'name = "{spec.name}"', f'dtype = "{spec.dtype}"', f"shape = {_list(spec.shape)}"]
-        lines += [f'initial = "{spec.initial}"'] if spec.initial else []
+    if unplanted:
+        names = [t.name for t in graph.inputs if t.dtype[0] not in "iu" and t.dtype != "bool" and not t.structure]
+        lines += [f"plant = {json.dumps([n for n in names if n not in unplanted])}"]
+    lines += _tensors(graph)
     lines += ["", "[scalars]"] if shapes.scalars else []
     lines += [f'{n} = {{ dtype = "f32", value = {v!r} }}' for n, v in shapes.scalars.items()]
     for role, cases in (("test", shapes.tests), ("benchmark", shapes.benchmarks)):
@@ -73,9 +64,27 @@ def manifest_text(
     if gate is not None:
         lines += [f"rtol = {gate[0]}", f"atol = {gate[1]}"]
     lines += ["", "[origin]"]
-    fields = {n: getattr(origin, n) for n in ("source", "form", "commit", "licence", "digest", "file")}
+    fields = {
+        n: getattr(origin, n) for n in ("source", "form", "commit", "licence", "digest", "file", "frozen", "parameters")
+    }
     lines += [f"{n} = {json.dumps(v)}" for n, v in fields.items() if v]
     return "\n".join(lines) + "\n"
+
+
+def _tensors(graph: Graph) -> list[str]:
+    """Write the tables of inputs and outputs."""
+    lines = list[str]()
+    for tensor in graph.inputs:
+        lines += ["", "[[input]]", f'name = "{tensor.name}"', f'dtype = "{tensor.dtype}"']
+        lines += [f"shape = {_list(tensor.shape)}"]
+        lines += [f'structure = "{tensor.structure}"'] if tensor.structure else []
+        if tensor.parameter:
+            lines += [f"parameter = {json.dumps(tensor.parameter)}"]
+            lines += [f"initialiser = {json.dumps(tensor.law)}"] if tensor.law else []
+    for spec, _ in graph.outputs:
+        lines += ["", "[[output]]", f'name = "{spec.name}"', f'dtype = "{spec.dtype}"', f"shape = {_list(spec.shape)}"]
+        lines += [f'initial = "{spec.initial}"'] if spec.initial else []
+    return lines
 
 
 def targets_of(graph: Graph) -> list[str]:

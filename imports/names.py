@@ -8,8 +8,8 @@ from keyword import iskeyword
 
 from imports.numpy_helpers import HELPERS
 
-NAIVE, TUNED, TILED = "seed.hip", "seed_tuned.mi300x.hip", "seed_tiled.mi300x.hip"  # all but the first: waves of 64
-GENERATED = (NAIVE, TUNED, TILED)
+NAIVE, TUNED = "seed.hip", "seed_tuned.mi300x.hip"  # the second is for waves of 64
+GENERATED = (NAIVE, TUNED)
 CPP = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
 consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do

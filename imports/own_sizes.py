@@ -13,14 +13,14 @@ from imports.graph import Graph, Tensor
 from imports.refusal import FAULTS, ImportRefused, ImportUnfitted
 from imports.results import results_of
 from imports.sizing import Sizing
-from imports.source_file import Source
+from imports.source_file import TorchSource
 from imports.traced_graph import Trace, trace
 
 NEAR, FEW = 24, 4  # sets of sizes near the file's own, which tell windows of as many places apart; and of large graphs
 MOST_NODES = 32  # operations of a graph that is not large: one takes 2 ms
 
 
-def refuse_other_shapes(graph: Graph, source: Source, sizing: Sizing, original: Mapping[str, int]) -> None:
+def refuse_other_shapes(graph: Graph, source: TorchSource, sizing: Sizing, original: Mapping[str, int]) -> None:
     """ImportUnfitted where inputs or results have other shapes there.
 
     Nothing is computed and no memory taken; a file that needs values for its shapes is not asked.
@@ -48,7 +48,7 @@ class AtOwnSizes:
     scalars: Mapping[str, float]
 
 
-def traced_at_own_sizes(source: Source, sizing: Sizing, original: Mapping[str, int]) -> AtOwnSizes | None:
+def traced_at_own_sizes(source: TorchSource, sizing: Sizing, original: Mapping[str, int]) -> AtOwnSizes | None:
     """None for a file that needs values for its shapes, or has sizes that stay and are not its own.
 
     Small sizes alone leave many windows alike: 16 to 29 places give one or two of width 11, and of width 8 as well.
@@ -73,7 +73,7 @@ def traced_at_own_sizes(source: Source, sizing: Sizing, original: Mapping[str, i
         return None
 
 
-def _shapes(values: Mapping[str, float], source: Source) -> Mapping[str, Sequence[int]]:
+def _shapes(values: Mapping[str, float], source: TorchSource) -> Mapping[str, Sequence[int]]:
     """Of the arguments and the weights by their names."""
     instance = source.build(values)
     shapes = {f"w_{n.replace('.', '_')}": tuple(t.shape) for n, t in instance.state.items()}

@@ -17,14 +17,14 @@ import torch
 from imports.foreign_text import Neighbours, executed, parsed
 from imports.listed_cases import ListedCases, listed
 from imports.refusal import ImportRefused
-from imports.source_file import SEED, Instance, Source
+from imports.source_file import SEED, Instance, TorchSource
 
 MATCHER = "make_match_reference"
 DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}  # of the matcher
 
 
 @dataclass(frozen=True)
-class PopcornSource(Source):
+class PopcornSource(TorchSource):
     """`text` is reference.py, `modules` the other Python files by module, `listing` the cases of task.yml."""
 
     modules: Mapping[str, str] = field(default_factory=dict)

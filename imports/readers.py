@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from imports.board_folder import board_files
+from imports.import_source import asks_for_torch
+from imports.stated_inputs import Specs as Specs
+from imports.stated_inputs import completed
 from imports.trace_set import definition_of, workloads_of
 from records.errors import UsageError
 
 MOST_BYTES = 1 << 20
 KERNELS = (".hip", ".cu", ".cuh", ".cpp", ".cc", ".c", ".h")
-Specs = Mapping[str, tuple[str, list[str], str]]  # inputs: type, dims, and the dim or number that limits whole ones
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ class Gathered:
     is_named: bool = False  # the file's name says what it computes
 
     def request(self, name: str, function: str, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:
-        """Make the part of an import's request that follows from the files."""
+        """Make the part of an import's request that follows from the files; UsageError where no inputs are stated."""
+        if self.kind == "file" and not specs:
+            specs, sizes = completed(self.text, str(self.path), function, name, sizes)
         title = function or (self.path.stem if self.is_named else name).replace("_", " ").strip()
         source = {**self.more, "kind": self.kind, "path": self.path.name, "text": self.text}
         source |= {"function": function if self.kind == "file" else "", "specs": specs, "sizes": sizes}
@@ -141,7 +144,7 @@ def _definition(location: ImportPlace) -> Gathered:
 
 
 def _is_numpy(location: ImportPlace) -> bool:
-    return "torch" not in location.head and re.search(r"\bnumpy\b", location.head) is not None
+    return not asks_for_torch("file", location.head)
 
 
 FORMS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class ImportRefused(Exception):
@@ -32,3 +32,24 @@ class ImportDiffers(ImportUnfitted):
 RECORDS = "--golden records its answers instead, which is weaker"
 ORDINARY = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError)
 FAULTS = (*ORDINARY, RuntimeError, SyntaxError, TypeError, ValueError, MemoryError, OSError)  # of a stranger's file
+
+
+def with_sizes(error: ImportUnfitted, configs: Sequence[Mapping[str, int]]) -> ImportUnfitted:
+    """Return the error with the sizes of which each alone decides the numbers that it rests on."""
+    if error.values:
+        rows = [dict(zip([c[n] for c in configs], error.values, strict=True)) for n in configs[0]]
+        pairs = zip(configs[0], rows, strict=True)
+        error.sizes = tuple(
+            n for n, row in pairs if all(row[c[n]] == v for c, v in zip(configs, error.values, strict=True))
+        )
+    return error
+
+
+def named(config: Mapping[str, int]) -> str:
+    """Sizes in words."""
+    return ", ".join(f"{n} = {v}" for n, v in config.items())
+
+
+def short(error: BaseException) -> str:
+    """Write an error on one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -85,8 +85,9 @@ def sized(
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
-    if len(held_sizes) == 1 and steps is None:
-        return _with_pinned(next(iter(held_sizes)), original, runs, steps)
+    if held_sizes and steps is None:
+        first, *more = held_sizes
+        return _with_pinned(first, original, runs, steps, more=more)
     base: Dims | None = None
     for tried in _smaller(original):
         if runs(tried):
@@ -130,13 +131,18 @@ def _with_one_kept(name: str, original: Mapping[str, int], runs: Runs, steps: Ma
 
 
 def _with_pinned(
-    name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None, frees: bool = True
+    name: str,
+    original: Mapping[str, int],
+    runs: Runs,
+    steps: Mapping[str, int] | None,
+    frees: bool = True,
+    more: Collection[str] = (),
 ) -> Sizing:
-    """Find the sizes beside one that has to stay as it is: they were tried with another value of it."""
+    """Find the sizes beside one, or more, that have to stay as they are: they were tried with other values."""
     others = {n: v for n, v in original.items() if n != name}
     if not others:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
-    sizing = sized(others, lambda constants: runs({**constants, name: original[name]}), steps, frees=frees)
+    sizing = sized(others, lambda constants: runs({**constants, name: original[name]}), steps, more, frees)
     sizing.fixed[name] = original[name]
     return sizing
 

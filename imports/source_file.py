@@ -1,24 +1,20 @@
-"""A file of PyTorch or NumPy, executed with some of its constants replaced. Runs in the import's own process only."""
+"""A file of PyTorch, executed with some of its constants replaced. Runs in the import's own process only."""
 
 from __future__ import annotations
 
-import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from imports.file_sizes import constants_of, entries, replaced
-from imports.foreign_text import executed, parsed
+from imports.foreign_text import executed
+from imports.import_source import Source
 from imports.laws import Laws
 from imports.names import free_name, is_plain
 from imports.refusal import ImportRefused
-from imports.torch_numpy import OnTorch, on_tensors
-from records.errors import PlanError
-from tasks.expressions import evaluate
+from tasks.file_sizes import entries, replaced
 
 MOST_WEIGHT_BYTES = 2 << 30
 SEED = 42
@@ -43,52 +39,8 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Source:
-    """The text of a file, the function that is wanted, and the inputs where the file does not draw any."""
-
-    path: str
-    text: str
-    function: str  # empty: found
-    specs: Mapping[str, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)  # input: type, dims, limit
-    sizes: Mapping[str, int] = field(default_factory=dict)  # dims of the specs
-
-    def constants(self) -> dict[str, int]:
-        """Return the whole numbers that the file names or writes down, or that the inputs name."""
-        if self.specs:
-            return dict(self.sizes)
-        return constants_of(self._tree())
-
-    def scalars(self) -> Mapping[str, float]:
-        """Return the real arguments that a caller chooses, with the values of the first case."""
-        return {}
-
-    def cases(self) -> Sequence[Mapping[str, float]]:
-        """List the cases that the source lists, constants and scalars; none where its constants are the only one."""
-        return ()
-
-    def tests(self) -> Sequence[Mapping[str, float]]:
-        """Small cases that the source lists; it may have none of its own."""
-        return self.cases()
-
-    def gate(self) -> tuple[float, float] | None:
-        """Return the relative and absolute tolerance that the source itself prescribes."""
-        return None
-
-    def limits(self) -> Mapping[str, int]:
-        """Return the largest sizes that tests may have, where the source sets some."""
-        return {}
-
-    def original(self) -> str:
-        """Return the text that is kept beside the task."""
-        return self.text
-
-    def arguments(self) -> Sequence[str]:
-        """List the names of the values that a call is given, where their order matters to an export."""
-        return ()
-
-    def notes(self) -> Sequence[str]:
-        """Sentences about what was left out."""
-        return ()
+class TorchSource(Source):
+    """A file of PyTorch."""
 
     def build(self, constants: Mapping[str, Any]) -> Instance:
         """Execute the file with these constants; ImportRefused where it is no such file."""
@@ -104,22 +56,7 @@ class Source:
         raise ImportRefused(self._missing(space))
 
     def _executed(self, constants: Mapping[str, int]) -> dict[str, Any]:
-        tree = replaced(self._tree(), constants)
-        if self.is_numpy:
-            tree = OnTorch().visit(tree)
-        space = executed(self.path, self.text, tree)
-        return {n: on_tensors(v) if inspect.isfunction(v) and self.is_numpy else v for n, v in space.items()}
-
-    @cached_property
-    def is_numpy(self) -> bool:
-        """True for a file that imports NumPy and not PyTorch."""
-        nodes = [*ast.walk(self._tree())]
-        packages = {a.name.split(".")[0] for n in nodes if isinstance(n, ast.Import) for a in n.names}
-        packages |= {(n.module or "").split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom)}
-        return "numpy" in packages and "torch" not in packages
-
-    def _tree(self) -> ast.Module:
-        return parsed("it", self.text)
+        return executed(self.path, self.text, replaced(self.tree(), constants))
 
     def _target(self, space: Mapping[str, Any]) -> Any:
         own_names = _entry_names(space)
@@ -129,7 +66,7 @@ class Source:
                     f"{self.path} has no {self.function}; it has {', '.join(own_names) or 'no functions'}"
                 )
             return space[self.function]
-        ends = own_names if len(own_names) == 1 else entries(self._tree(), own_names)
+        ends = own_names if len(own_names) == 1 else entries(self.tree(), own_names)
         if len(ends) != 1:
             raise ImportRefused(
                 f"{self.path} has {', '.join(own_names) or 'no function or module'}: name one with FILE:FUNCTION"
@@ -150,22 +87,12 @@ class Source:
         target = self._target({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
         return instance_of(target, space, lambda: tuple(space["get_inputs"]()))
 
-    def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
+    def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, Any]) -> Instance:
         def draw() -> tuple[Any, ...]:
-            return tuple(
-                _drawn(dtype, [length_of(n, sizes) for n in shape], length_of(limit, sizes) if limit else 0)
-                for dtype, shape, limit in self.specs.values()
-            )
+            return tuple(_drawn(*spec) for spec in self.specified(sizes).values())
 
-        return instance_of(self._target(space), space, draw, tuple(self.specs))
-
-
-def length_of(name: str, sizes: Mapping[str, int]) -> int:
-    """Return the size of a dim, or what an expression of dims or a number in its place says."""
-    try:
-        return evaluate(name, sizes)
-    except PlanError as error:
-        raise ImportRefused(str(error)) from None
+        numbers = {n: sizes.get(n, v) for n, v in self.numbers.items()}
+        return instance_of(self._target(space), space, draw, tuple(self.specs), numbers)
 
 
 def _drawn(dtype: str, shape: list[int], limit: int) -> torch.Tensor:
@@ -183,9 +110,13 @@ def _drawn(dtype: str, shape: list[int], limit: int) -> torch.Tensor:
 
 
 def instance_of(
-    target: Any, space: Mapping[str, Any], draw: Callable[[], tuple[Any, ...]], names: tuple[str, ...] = ()
+    target: Any,
+    space: Mapping[str, Any],
+    draw: Callable[[], tuple[Any, ...]],
+    names: tuple[str, ...] = (),
+    numbers: Mapping[str, float] | None = None,
 ) -> Instance:
-    """One of a module's class or of a function, with the arguments that `draw` gives."""
+    """One of a module's class or of a function, with the arguments that `draw` gives, and numbers by their names."""
     laws: dict[str, str] = {}
     state: dict[str, torch.Tensor] = {}
     torch.manual_seed(SEED)
@@ -194,14 +125,18 @@ def instance_of(
         torch.manual_seed(SEED)
         with Laws() as recorded_laws:
             module: Any = target(*init_inputs) if isinstance(init_inputs, (list, tuple)) else target(**init_inputs)
-        function, call, (state, laws) = module.forward, _of_module(module), _state(module, recorded_laws)
+        function, (state, laws) = module.forward, _state(module, recorded_laws)
     elif isinstance(target, torch.nn.Module):
-        function, call, (state, laws) = target.forward, _of_module(target), _state(target, space[LAWS])
+        module, function, (state, laws) = target, target.forward, _state(target, space[LAWS])
     else:
-        function = target
+        module, function = None, target
+    given = _binding(function, names, numbers or {})
 
-        def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
-            return target(*arguments)
+    def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+        positional, named = given(arguments)
+        if module is None:
+            return target(*positional, **named)
+        return torch.func.functional_call(module, dict(state), positional, named)
 
     torch.manual_seed(SEED)
     arguments = draw()
@@ -221,11 +156,22 @@ def _state(module: torch.nn.Module, laws: Laws) -> tuple[dict[str, torch.Tensor]
     return state, {n: laws.law(t) for n, t in state.items()}
 
 
-def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[Any, ...]], Any]:
-    def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
-        return torch.func.functional_call(module, dict(state), arguments)
+def _binding(
+    function: Any, names: tuple[str, ...], numbers: Mapping[str, float]
+) -> Callable[[tuple[Any, ...]], tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Give the way from tensors to arguments: by name where the function has all the names, else in their order."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return lambda tensors: (tensors, dict(numbers))
+    if not names or not all(n in signature.parameters for n in (*names, *numbers)):
+        return lambda tensors: (tensors, {n: v for n, v in numbers.items() if n in signature.parameters})
 
-    return call
+    def bound(tensors: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        arguments = signature.bind(**dict(zip(names, tensors, strict=True)), **numbers)
+        return arguments.args, arguments.kwargs
+
+    return bound
 
 
 def _entry_names(space: Mapping[str, Any]) -> list[str]:

@@ -8,10 +8,10 @@ from imports.config_source import ConfigSource
 from imports.definition_source import DefinitionSource
 from imports.kernel_source import KernelSource
 from imports.popcorn_source import PopcornSource
-from imports.source_file import Source
+from imports.source_file import TorchSource
 
-SOURCES: Mapping[str, type[Source]] = {
-    "file": Source,
+SOURCES: Mapping[str, type[TorchSource]] = {
+    "file": TorchSource,
     "config": ConfigSource,
     "definition": DefinitionSource,
     "popcorn": PopcornSource,

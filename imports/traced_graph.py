@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,13 +14,14 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from imports.decomposed import own_decompositions
 from imports.exact_constants import exact
+from imports.fitted_sizes import Sizes
 from imports.fitting import Fitting
-from imports.graph import COMPLEX, Graph, Number, Operation, Ref, Tensor
+from imports.graph import COMPLEX, Graph, Operation, Ref, Tensor
 from imports.handed import with_handed
 from imports.in_place import updates
 from imports.names import free_name
 from imports.node_arguments import masked_places
-from imports.refusal import RECORDS, ImportRefused, ImportUnfitted
+from imports.refusal import RECORDS, ImportRefused
 from imports.results import results_of
 from imports.source_file import Instance
 
@@ -228,26 +228,6 @@ def _used(graph: Graph) -> Graph:
     return Graph(inputs, nodes, tuple(outputs), graph.notes)
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Sizes that were seen under several sets of constants, as expressions."""
-
-    fitting: Fitting
-
-    def shape(self, shapes: Sequence[Sequence[int]]) -> tuple[Any, ...]:
-        """Return the extents of a value."""
-        return tuple(self.integer([s[axis] for s in shapes]) for axis in range(len(shapes[0])))
-
-    def integer(self, values: Sequence[int]) -> Any:
-        """Write a whole number over the dims; ImportRefused where it follows from them in no simple way."""
-        size = self.fitting.integer([int(v) for v in values])
-        if size is None:
-            raise ImportUnfitted(
-                f"a size of it follows from the sizes of its inputs in no simple way: {list(values)[:4]}", values
-            )
-        return size
-
-
 def node_of(rows: Sequence[Any], constants: Sequence[Mapping[str, torch.Tensor]], sizes: Sizes) -> Operation:
     """One operation of all traces as a node; `constants` are the tensors that each of them holds."""
     first = rows[0]
@@ -283,18 +263,6 @@ def _merged(values: Sequence[Any], sizes: Sizes) -> Any:
         return [_merged([v[i] for v in values], sizes) for i in range(len(first))]
     if isinstance(first, torch.dtype):
         return DTYPES.get(first, str(first))
-    if isinstance(first, bool) or first is None or isinstance(first, str):
+    if isinstance(first, (bool, str)) or first is None:
         return first
-    if isinstance(first, int):
-        size = sizes.integer(values)
-        return Number(size) if isinstance(size, str) else size
-    if isinstance(first, float):
-        real = sizes.fitting.real(values)
-        if real is None:
-            if len(set(values)) > 1 and not any(math.isnan(v) for v in values):
-                raise ImportUnfitted(
-                    f"a number of it follows from the sizes in no simple way: {list(values)[:4]}", values
-                )
-            return first
-        return Number(real, True) if isinstance(real, str) else real
-    return str(first)
+    return sizes.merged(values) if isinstance(first, (int, float)) else str(first)

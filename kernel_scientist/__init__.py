@@ -1,6 +1,7 @@
 """GPU Kernel Scientist from Python: `from kernel_scientist import run`.
 
     run(task, ...)           search for a faster kernel; a `Result`
+    optimise(source, ...)    make a file or function faster and write it back; an `OptimisedKernel`
     resume(run_id, ...)      go on with a run that was paused, or beyond its end
     astream(task, ...)       the same, as typed events while it goes on; the last one is `Finished`
     check(source, task)      compile, verify and time one kernel; an `Evaluation`
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from graph.build import build_graph
     from graph.context import Context, Limits
     from graph.question import Question
-    from kernel_scientist.interface import astream, check, open_context, resume, run
+    from kernel_scientist.interface import astream, check, open_context, optimise, resume, run
     from kernel_scientist.run_events import (
         AttemptMade,
         Finished,
@@ -42,11 +43,14 @@ if TYPE_CHECKING:
         Stopped,
         Warned,
     )
+    from kernel_scientist.search_result import OptimisedKernel
     from kernel_scientist.search_result import SearchResult as Result
     from knowledge.retriever import NotesRetriever
     from knowledge.store import KnowledgeStore
-    from records.errors import ScientistError
+    from knowledge.vector_store import LangChainEmbedder, NotesVectorStore
+    from records.errors import RunStopped, ScientistError
     from records.evaluation import Evaluation
+    from records.stopping import StopSignal
 
 __all__ = [
     "AttemptMade",
@@ -57,31 +61,37 @@ __all__ = [
     "Finished",
     "GenerationBegun",
     "KnowledgeStore",
+    "LangChainEmbedder",
     "Limits",
     "NewBest",
     "NotesRetriever",
+    "NotesVectorStore",
+    "OptimisedKernel",
     "OtherEvent",
     "Planned",
     "Question",
     "Result",
     "RunEvent",
+    "RunStopped",
     "ScientistError",
     "Selected",
     "Settings",
     "StageBegun",
+    "StopSignal",
     "Stopped",
     "Warned",
     "astream",
     "build_graph",
     "check",
     "open_context",
+    "optimise",
     "resume",
     "run",
 ]
 
 _EVENTS = "kernel_scientist.run_events"
 _HOMES = {
-    **dict.fromkeys(("astream", "check", "open_context", "resume", "run"), "kernel_scientist.interface"),
+    **dict.fromkeys(("astream", "check", "open_context", "optimise", "resume", "run"), "kernel_scientist.interface"),
     **dict.fromkeys(("AttemptMade", "Finished", "GenerationBegun", "NewBest", "OtherEvent", "Planned"), _EVENTS),
     **dict.fromkeys(("RunEvent", "Selected", "StageBegun", "Stopped", "Warned"), _EVENTS),
     "Best": "app.session",
@@ -93,7 +103,10 @@ _HOMES = {
     "Question": "graph.question",
     "KnowledgeStore": "knowledge.store",
     "NotesRetriever": "knowledge.retriever",
-    "ScientistError": "records.errors",
+    "OptimisedKernel": "kernel_scientist.search_result",
+    **dict.fromkeys(("LangChainEmbedder", "NotesVectorStore"), "knowledge.vector_store"),
+    **dict.fromkeys(("RunStopped", "ScientistError"), "records.errors"),
+    "StopSignal": "records.stopping",
     "Evaluation": "records.evaluation",
 }
 

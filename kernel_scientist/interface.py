@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -17,10 +16,11 @@ from app.session import Session, open_session, resume_session
 from app.settings import Settings, load_settings
 from app.tracing import tracing_here
 from kernel_scientist.run_events import Finished, RunEvent, event_of
-from kernel_scientist.search_result import SearchResult
+from kernel_scientist.search_result import OptimisedKernel, SearchResult
 from records.allowance import NAMES
-from records.errors import UsageError
+from records.errors import RunStopped, UsageError
 from records.evaluation import Evaluation
+from records.stopping import StopSignal, interruptible
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -35,7 +35,9 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "seed": (int,),
     "shapes": (str, Sequence),
     "starts": (str, Path, Sequence),
+    "seeds": (bool,),
     "ask": (Callable,),  # type: ignore[dict-item]  # mypy takes it for a form of types alone
+    "stop": (StopSignal,),
     "settings": (Settings,),
 }
 _OF_A_CHECK: Mapping[str, tuple[type, ...]] = {
@@ -43,7 +45,7 @@ _OF_A_CHECK: Mapping[str, tuple[type, ...]] = {
     **{"source": (str,), "task": (str, Path), "tunables": (dict, Mapping), "whole": (bool,)},
 }
 _OF_A_RESUMPTION: Mapping[str, tuple[type, ...]] = {
-    **{name: _KINDS[name] for name in ("ask", *NAMES, "settings")},
+    **{name: _KINDS[name] for name in ("ask", *NAMES, "stop", "settings")},
     **{"run_id": (str,), "generations": (int,), "progress": _KINDS["ask"]},
 }
 
@@ -72,7 +74,9 @@ class RunOptions(RunLimits, total=False):
     seed: int
     shapes: str | Sequence[str]
     starts: str | Path | Sequence[str | Path]  # kernel files to begin with
+    seeds: bool  # begin with the task's own kernels, too; true where it is left out
     ask: Callable[[Question], Any]  # answers the questions of a run that wants approval
+    stop: StopSignal  # its `ask()`, from another thread, pauses the run: RunStopped
     settings: Settings
 
 
@@ -85,13 +89,52 @@ def run(
     True, False or a list of ids; None pauses the run. Ctrl-C pauses it, too; `kernel-scientist resume` goes on.
 
     The options, all of which may be left out: `target`, `author`, `on`, `generations`, `picks`, `tunings`, `limits`,
-    `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `ask`, `settings`; docs/using.md says
-    more of each.
+    `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `seeds`, `ask`, `stop`, `settings`;
+    docs/using.md says more of each.
     """
     chosen = _checked_options(options)
     checked_fields({"task": task, "progress": progress}, {"task": (str, Path), "progress": _KINDS["ask"]}, "a run")
     with tracing_here(chosen["settings"]), _opened(task, chosen) as session:
         return _driven(session, progress, chosen.get("ask"))
+
+
+def optimise(
+    source: str | Path | Callable[..., Any],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    reference: str | Path | Callable[..., Any] = "",
+    grid: Sequence[str] = (),
+    block: Sequence[str | int] = (),
+    name: str = "",
+    out: str | Path = "",
+    force: bool = False,
+    progress: Callable[[RunEvent], None] = lambda _: None,
+    **options: Unpack[RunOptions],
+) -> OptimisedKernel:
+    """Make a file or a function faster, and write the result with its own signature into NAME-optimised or `out`.
+
+    `source` is FILE or FILE:NAME as the command `optimise` takes it, or a function of PyTorch or NumPy; `inputs` are
+    words such as {"x": "f32[rows,cols]", "eps": 1e-5} with `sizes`, or example arrays. The other options are those of
+    `run`. ScientistError says in a sentence what is missing.
+    """
+    from app.open_questions import refuse_open
+    from app.optimising import FOLDER, prepare_in, write_result
+    from kernel_scientist.user_function import user_file_of
+
+    chosen = _checked_options(options)
+    launch = tuple(grid), tuple(map(str, block))
+    with user_file_of(source, inputs or {}, sizes or {}, reference, launch, name) as user_file:
+        refuse_open(user_file, "kernel-scientist optimise")
+        folder = Path(out or f"{user_file.title}{FOLDER}")
+        prepared = prepare_in(chosen["settings"], user_file, folder, force)
+    starts = (*prepared.starts, *_listed(chosen.get("starts", ()), "starts", str | Path))
+    with tracing_here(chosen["settings"]), _opened(prepared.task, {**chosen, "starts": starts}) as session:
+        result = _driven(session, progress, chosen.get("ask"))
+    if result.best is None:
+        return OptimisedKernel(result, None, (), prepared.notes, "no kernel was verified")
+    result_files = write_result(chosen["settings"], result.run_id, folder, force)
+    return OptimisedKernel(result, result_files.path, tuple(result_files.files), prepared.notes, result_files.remark)
 
 
 def resume(
@@ -100,6 +143,7 @@ def resume(
     progress: Callable[[RunEvent], None] = lambda _: None,
     ask: Callable[[Question], Any] | None = None,
     generations: int | None = None,
+    stop: StopSignal | None = None,
     settings: Settings | None = None,
     **limits: Unpack[RunLimits],
 ) -> SearchResult:
@@ -107,20 +151,19 @@ def resume(
 
     Limits that are not given stay as they were; nothing is paid for twice.
     """
-    arguments = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, **limits}
-    checked_fields({**arguments, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
+    arguments = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, "stop": stop}
+    checked_fields({**arguments, **limits, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
     chosen = settings or load_settings()
-    with tracing_here(chosen), resume_session(chosen, run_id, generations, limits) as session:
+    with tracing_here(chosen), resume_session(chosen, run_id, generations, limits, stop=stop) as session:
         return _driven(session, progress, ask)
 
 
 async def astream(task: str | Path, **options: Unpack[RunOptions]) -> AsyncIterator[RunEvent]:
     """Run as `run` does and yield each event when it happens, `Finished` last; one that is closed early is paused."""
-    loop, queue, closed = asyncio.get_running_loop(), asyncio.Queue[RunEvent | None](), threading.Event()
+    loop, queue, stop = asyncio.get_running_loop(), asyncio.Queue[RunEvent | None](), options.get("stop", StopSignal())
+    options["stop"] = stop
 
     def progress(event: RunEvent) -> None:
-        if closed.is_set():
-            raise BrokenPipeError  # nobody reads: the run pauses
         loop.call_soon_threadsafe(queue.put_nowait, event)
 
     work = asyncio.ensure_future(asyncio.to_thread(run, task, progress=progress, **options))
@@ -130,9 +173,10 @@ async def astream(task: str | Path, **options: Unpack[RunOptions]) -> AsyncItera
             yield event
         yield Finished(result=work.result())
     finally:
-        closed.set()
-        with contextlib.suppress(BrokenPipeError):
-            await asyncio.shield(work)
+        if not work.done():
+            stop.ask()
+            with contextlib.suppress(RunStopped):
+                await asyncio.shield(work)
 
 
 def check(
@@ -154,9 +198,10 @@ def check(
     )
     setting = str(checked["task"]), checked.get("target", "mi300x"), checked.get("on", "lab")
     chosen, shape_names = checked.get("settings") or load_settings(), _listed(shapes, "shapes", str)
-    return judge(
-        chosen, source, *setting, seed=checked.get("seed", 0), tunables=tunables, shapes=shape_names, is_whole=whole
-    )
+    options: dict[str, Any] = {"tunables": tunables, "shapes": shape_names, "is_whole": whole}
+    stop = StopSignal()
+    with interruptible(stop):
+        return judge(chosen, source, *setting, seed=checked.get("seed", 0), **options, stop=stop)
 
 
 @contextlib.contextmanager
@@ -166,7 +211,8 @@ def open_context(task: str | Path, **options: Unpack[RunOptions]) -> Iterator[Co
     with tracing_here(chosen["settings"]) as traces, _opened(task, chosen) as session:
         if traces is not None:
             traces.view.attach(session.context.ledger, session.context.artefacts)
-        yield session.context
+        with interruptible(session.context.stop):
+            yield session.context
 
 
 def _checked_options(options: RunOptions) -> dict[str, Any]:
@@ -189,10 +235,11 @@ def _opened(task: str | Path, options: Mapping[str, Any]) -> Session:
         },
         shapes=_listed(options.get("shapes", ()), "shapes", str),
         starts=tuple(map(Path, _listed(options.get("starts", ()), "starts", str | Path))),
+        has_seeds=options.get("seeds", True),
         approves="ask" in options,
         most={name: options[name] for name in NAMES if name in options and name != "budget_usd"},
     )
-    return open_session(options["settings"], request)
+    return open_session(options["settings"], request, options.get("stop"))
 
 
 def _listed(value: Any, field: str, kind: Any) -> tuple[Any, ...]:

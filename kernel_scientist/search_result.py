@@ -50,3 +50,14 @@ class SearchResult:
         line = self.headline
         share = f"{line.roofline:.0%} of the roofline" if line.roofline else ""
         return [line.text, *filter(None, (line.change, share, line.advice)), f"{self.status}: {self.stop_reason}"]
+
+
+@dataclass(frozen=True)
+class OptimisedKernel:
+    """The outcome of `optimise`: the search, and what was written; `path` is the file to use, None for none."""
+
+    search: SearchResult
+    path: Path | None
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]  # about the task that was made
+    remark: str = ""  # why there is no file, or none of the author's own form

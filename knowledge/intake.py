@@ -32,6 +32,7 @@ class Added(NamedTuple):
     chunks: int
     status: str  # added | unchanged | replaced | skipped
     why: str = ""  # the reason for which a file was skipped
+    name: str = ""  # the id under which a program added it
 
 
 class Item(NamedTuple):
@@ -97,14 +98,14 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Sequence[str]]) -> 
     same = existing if is_known else db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
     is_left = existing and not is_known and existing[3] and _left_to_copy(db, existing[0], text.uri)
     if same:
-        number, outcome = same[0], Added(same[1], same[2], len(item.chunks), "unchanged")
+        number, outcome = same[0], Added(same[1], same[2], len(item.chunks), "unchanged", name=text.name)
         if existing and not is_known and not is_left:  # this file has become a copy
             db.execute("DELETE FROM documents WHERE number = ?", existing[:1])
     else:
         identity = sha256(b"", text.uri)[:12]
         number = tables.put_document(db, identity, text)
         fresh |= tables.put_chunks(db, number, item.chunks)
-        outcome = Added(identity, text.title, len(item.chunks), "replaced" if existing else "added")
+        outcome = Added(identity, text.title, len(item.chunks), "replaced" if existing else "added", name=text.name)
     db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome
 

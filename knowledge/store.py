@@ -77,12 +77,33 @@ class KnowledgeStore:
         document = named_text(name, text, _cited(citation))
         return self._put([Item.of(document.uri, document)])[0]
 
-    def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
-        """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
+    def add_documents(self, documents: Iterable[LangDocument], report: Report | None = None) -> list[str]:
+        """Add LangChain documents and return their ids; they come back with these and with all their metadata.
 
-        One with an id replaces the one that had it. An empty one is skipped; DocumentError where all are.
+        One with an id replaces the one that had it. `source`, `title`, `licence`, `arch` and `tags` of the metadata are
+        cited. An empty one is skipped; DocumentError where all are.
         """
-        return _any_of(self._put([Item.of(uri, document) for uri, document in from_langchain(documents)]))
+        outcomes = _any_of(self._put([Item.of(uri, document) for uri, document in from_langchain(documents)]))
+        for outcome in outcomes:
+            if report:
+                report(outcome)
+        return [outcome.name or outcome.id for outcome in outcomes if outcome.id]
+
+    def get_by_ids(self, ids: Sequence[str]) -> list[LangDocument]:
+        """Return the documents that `add_documents` added under these ids, in their order; others are left out."""
+        from knowledge.retriever import given_document
+
+        with self._tables.reading() as db:
+            stored = {row[2] or row[1]: row for row in tables.named(db, _ids(ids))}
+        return [given_document(i, stored[i][3], stored[i][4]) for i in ids if i in stored]
+
+    def delete(self, ids: Sequence[str]) -> int:
+        """Take out what `add_documents` added under these ids; how many. An id that there is not is no fault."""
+        with self._tables.changing() as db:
+            numbers = [row[0] for row in tables.named(db, _ids(ids))]
+            db.executemany("DELETE FROM documents WHERE number = ?", [(number,) for number in numbers])
+            postings.drop_dead(db)
+        return len(numbers)
 
     def ensure_shipped(self) -> list[Added]:
         """Add or update the shipped notes; nothing happens where they have not changed."""
@@ -152,12 +173,7 @@ class KnowledgeStore:
         from knowledge.retriever import NotesRetriever
 
         _require_question("a question", k, arch)
-
-        def search(query: str) -> list[Hit]:
-            self.ensure_shipped()
-            return self.search(query, k, arch)
-
-        return NotesRetriever(search=search)
+        return NotesRetriever(store=self, k=k, arch=arch)
 
     def rebuild(self) -> int:
         """Derive passages and postings again from the documents; the number of passages. Vectors are kept."""
@@ -211,6 +227,12 @@ class KnowledgeStore:
 def _cited(citation: Citation | None) -> Citation:
     require(citation is None or isinstance(citation, Citation), "what is said of documents is a Citation", citation)
     return citation or UNSAID
+
+
+def _ids(ids: Sequence[str]) -> Sequence[str]:
+    is_list = isinstance(ids, Sequence) and not isinstance(ids, str) and all(isinstance(i, str) for i in ids)
+    require(is_list, "ids are a list of texts", ids)
+    return ids
 
 
 def _any_of(outcomes: list[Added]) -> list[Added]:

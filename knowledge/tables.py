@@ -20,7 +20,7 @@ from knowledge.chunks import Chunk, cut
 from knowledge.tokens import TOKENISER
 from records.errors import KnowledgeError
 
-VERSION = 4  # of the tables
+VERSION = 5  # of the tables
 _BATCH = 200  # documents that are derived again at once
 MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
 DERIVED = f"c{SPLITTER}-t{TOKENISER}"  # what passages and postings were made by
@@ -30,7 +30,9 @@ CREATE TABLE IF NOT EXISTS withheld(uri TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS documents(
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,
     title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,
-    body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '');
+    body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '',
+    name TEXT NOT NULL DEFAULT '', about TEXT NOT NULL DEFAULT '');
+CREATE INDEX IF NOT EXISTS documents_by_name ON documents(name);
 CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256);
 CREATE TABLE IF NOT EXISTS chunks(
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,
@@ -74,6 +76,8 @@ class Hit:
     text: str
     source: str
     licence: str
+    name: str = ""  # the id under which a program added the document
+    about: str = ""  # the metadata that it gave with it, as JSON
 
 
 class Tables:
@@ -144,7 +148,10 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
     for table in ("chunks", "postings", "segments", "placed", *["vectors"] * (version < 2)):
         db.execute(f"DROP TABLE IF EXISTS {table}")
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
-        db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
+        present = {row[1] for row in db.execute("PRAGMA table_info(documents)")}
+        for column in ("asks", "name", "about"):
+            if column not in present:
+                db.execute(f"ALTER TABLE documents ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
     for statement in (*_SCHEMA.split(";"), postings.SCHEMA):
         db.execute(statement)
     set_meta(db, "derived", "")
@@ -215,6 +222,16 @@ def derive(db: sqlite3.Connection, folder: Path) -> int:
     return int(db.execute("SELECT COUNT(*) FROM chunks").fetchone()[0])
 
 
+def named(db: sqlite3.Connection, ids: Sequence[str]) -> list[tuple[int, str, str, str, str]]:
+    """Find the documents that a program added under these ids, or that have them: number, id, name, about, text."""
+    query = (
+        "SELECT number, id, name, about, body FROM documents"
+        " WHERE about <> '' AND (CASE name WHEN '' THEN id ELSE name END) IN (SELECT value FROM json_each(?))"
+    )
+    rows = db.execute(query, (json.dumps(list(ids)),)).fetchall()
+    return [(number, identity, name, about, unpacked(body)) for number, identity, name, about, body in rows]
+
+
 def unpacked(body: bytes | str) -> str:
     """Unpack the text of a stored document, packed but for the first version; zlib.error where it is damaged."""
     return body if isinstance(body, str) else zlib.decompress(body).decode("utf-8", "surrogatepass")
@@ -223,7 +240,8 @@ def unpacked(body: bytes | str) -> str:
 def hits(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[Hit]:
     """Passages by number, ready to be cited, with their scores and in their order."""
     rows = db.execute(
-        "SELECT c.number, SUBSTR(c.id, 1, 12), d.id, d.title, c.section, c.text, d.source, d.licence FROM chunks c"
+        "SELECT c.number, SUBSTR(c.id, 1, 12), d.id, d.title, c.section, c.text, d.source, d.licence,"
+        " d.name, d.about FROM chunks c"
         " JOIN documents d ON d.number = c.document WHERE c.number IN (SELECT value FROM json_each(?))",
         (json.dumps([number for number, _ in ranked]),),
     )

@@ -109,15 +109,6 @@ class Site:
 def application(site: Callable[[], Site]) -> Starlette:
     """Make the routes. Only GET; what is behind them reads and never writes. `site` may open the records."""
 
-    async def document(request: Request) -> Response:
-        return Response(served_shell(), media_type="text/html")
-
-    async def css(request: Request) -> Response:
-        return Response(style(), media_type="text/css")
-
-    async def js(request: Request) -> Response:
-        return Response(script(), media_type="text/javascript")
-
     async def runs(request: Request) -> Response:
         return await _answer(lambda: site().runs())
 
@@ -145,10 +136,7 @@ def application(site: Callable[[], Site]) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/", document),
-            Route("/page.css", css),
-            Route("/page.js", js),
-            Route("/favicon.ico", lambda request: Response(status_code=204)),
+            *_documents(),
             Route("/api/runs", runs),
             Route("/api/runs/{run}", run),
             Route("/api/runs/{run}/candidates/{candidate}", candidate),
@@ -158,6 +146,26 @@ def application(site: Callable[[], Site]) -> Starlette:
             Route("/api/events", events),
         ]
     )
+
+
+def _documents() -> list[Route]:
+    """Make the routes of the page itself, which holds no data."""
+
+    async def document(request: Request) -> Response:
+        return Response(served_shell(), media_type="text/html")
+
+    async def css(request: Request) -> Response:
+        return Response(style(), media_type="text/css")
+
+    async def js(request: Request) -> Response:
+        return Response(script(), media_type="text/javascript")
+
+    return [
+        Route("/", document),
+        Route("/page.css", css),
+        Route("/page.js", js),
+        Route("/favicon.ico", lambda request: Response(status_code=204)),
+    ]
 
 
 async def _stream(site: Site, run_id: str, after: int) -> AsyncIterator[str]:

@@ -12,6 +12,8 @@ from records.codec import dumps, from_plain
 from records.database import Database
 from records.experiment import Event, Proposed
 
+STOP_ASKED = "stop asked"  # a kind of event
+
 
 class Diary(Database):
     """The part of the ledger that knows events and proposals."""
@@ -47,6 +49,15 @@ class Diary(Database):
         query, parameters = ("WHERE run_id = ?", (run_id,)) if run_id else ("", ())
         (number,) = self._row(f"SELECT coalesce(max(number), 0) FROM events {query}", parameters)
         return int(number)
+
+    def ask_stop(self, run_id: str) -> None:
+        """Ask the process that drives a run, wherever it is, to pause it at once."""
+        self.event(run_id, STOP_ASKED, {})
+
+    def stops_asked(self, run_id: str) -> int:
+        """Count the requests to stop a run so far."""
+        (count,) = self._row("SELECT count(*) FROM events WHERE run_id = ? AND kind = ?", (run_id, STOP_ASKED))
+        return int(count)
 
     def copy_events(self, origin_id: str, run_id: str, upto: int) -> None:
         """Copy the events of the generations up to this one from one run's diary into another's, once."""

@@ -8,10 +8,12 @@ ScientistError
 │   ├── SettingsError       a setting or a key is missing or contradicts another
 │   └── NoRecords           there is no ledger yet where one is asked for
 ├── Pending                 an answer is not there yet: exit code 1
+├── RunStopped              somebody stopped the work, which can go on later: exit code 130
 └── MachineError            the machine, the account or a file is at fault: exit code 3
     ├── ToolchainError      no compiler, or one that does not work
     ├── LabError            the lab itself failed (never the candidate's fault)
     │   └── NoAnswer        a program of the lab ended without an answer; a control decides who is to blame
+    ├── DiskFull            a file system has no room left
     ├── HostStarved         the machine is too busy to decide anything: tried again, never stored
     ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
     ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
@@ -52,6 +54,10 @@ class TaskError(UsageError):
     """A task folder is missing, malformed or too weak to judge anything."""
 
 
+class ReferenceTooLarge(TaskError):
+    """A task's reference takes more memory for a case than it may have; a smaller case may do."""
+
+
 class PlanError(UsageError):
     """A launch plan is malformed; the sandbox turns it into a `parse` verdict."""
 
@@ -87,6 +93,12 @@ class Pending(ScientistError):
         self.refused = refused  # answers that were put aside, a sentence each
 
 
+class RunStopped(ScientistError):
+    """Somebody stopped the work: nothing further is begun, and a resumed run goes on from here."""
+
+    exit_code = 130
+
+
 class MachineError(ScientistError):
     """The machine, the account or a file is at fault."""
 
@@ -101,6 +113,10 @@ class LabError(MachineError):
 
 class NoAnswer(LabError):
     """A program of the lab ended without an answer: by the candidate's doing, unless a right kernel fares no better."""
+
+
+class DiskFull(MachineError):
+    """A file system has no room left; the sentence names the folder and what is free."""
 
 
 class HostStarved(MachineError):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from records.mechanism import Mechanism
+
 RunStatus = Literal["running", "paused", "done", "failed"]
 RunState = Literal["running", "stopped", "paused", "done", "failed"]  # stopped: written down as running, driven by none
 Pause = Literal[
@@ -65,6 +67,7 @@ class Experiment:
     #   file | given | generated | seed | memory | first
     cites: tuple[str, ...] = ()  # ids of passages of the literature that it rests on
     move: str = ""  # the author's own handle for the idea
+    mechanism: Mechanism = ""  # by which it is to make the kernel faster
 
     @property
     def is_given(self) -> bool:
@@ -93,6 +96,7 @@ class Proposed:
     is_avenue: bool = False
     cites: tuple[str, ...] = ()
     is_obsolete: bool = False  # an earlier one, by its title, that the planner dropped
+    mechanism: Mechanism = ""
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ class Attempt:
     draft: str = ""  # artefact digest of an accepted kernel as it was written: the tuner estimated this text
     arms: tuple[str, ...] = ()  # of a dispatch: each condition with the kernel that it chooses
     time_error: float = 0.0  # relative, of a ratio of predicted times; 0 where it was measured or the error is unknown
-    change: str = ""  # what was done to the parent, in words, where nobody wrote: the changes that were explored
+    change: str = ""  # in words: the changes to the parent that were explored; of a try what is new in it
 
     @property
     def default_us(self) -> float | None:

@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from records.allowance import WORDS, Allowance, option_of
-from records.errors import LimitReached
+from records.errors import LedgerError, LimitReached
 from records.experiment import Event
 from records.ledger import Ledger
+from records.stopping import StopSignal
 
 KEPT = 0.1  # share of a limit that is kept to verify
 MOST_KEPT = {"max_evaluations": 32, "max_gpu_seconds": 600.0, "max_wall_seconds": 600.0}
 VERIFYING = frozenset({"benchmark", "confirm", "compare"})
+LISTEN_S = 0.25  # between two looks for a stop that another process asks for
 DRIVING, DRIVEN = "driving", "driven"  # kinds of event: a process begins to drive the run, and has stopped
 
 
@@ -35,8 +37,13 @@ class RunMeter:
         initial: Allowance,
         has_gpu: bool,
         clock: Callable[[], float] = time.monotonic,
+        stop: StopSignal | None = None,
     ) -> None:
-        """Take the `initial` limits; what was allowed later is in the diary. Nothing is read yet."""
+        """Take the `initial` limits; what was allowed later is in the diary. Nothing is read yet.
+
+        `stop` is what cancels the run, looked at wherever a limit is.
+        """
+        self.stop = stop or StopSignal()
         self._ledger, self._run_id, self._initial, self._has_gpu, self._clock = ledger, run_id, initial, has_gpu, clock
         self._lock = threading.Lock()
         self._allowance: Allowance | None = None
@@ -44,6 +51,7 @@ class RunMeter:
         self._gpu_seconds = 0.0
         self._wall_seconds = 0.0  # of earlier drives
         self._since: float | None = None
+        self._stops_seen: int | None = None  # requests to stop in the diary, of which it is told once each
 
     @property
     def allowance(self) -> Allowance:
@@ -81,7 +89,11 @@ class RunMeter:
             }
 
     def check(self, is_verifying: bool = False) -> None:
-        """Raise LimitReached where the run's time is used up: all of it for who verifies, else all but a kept part."""
+        """Raise LimitReached where the run's time is used up: all of it for who verifies, else all but a kept part.
+
+        RunStopped where the run was cancelled.
+        """
+        self.stop.check()
         with self._lock:
             self._refuse("max_wall_seconds", self._wall(), is_verifying)
 
@@ -93,7 +105,11 @@ class RunMeter:
 
     @contextlib.contextmanager
     def judging(self, purpose: str) -> Iterator[Callable[[float], None]]:
-        """Count an evaluation or comparison, which reports its seconds; LimitReached before where no room is left."""
+        """Count an evaluation or comparison, which reports its seconds; LimitReached before where no room is left.
+
+        RunStopped before where the run was cancelled.
+        """
+        self.stop.check()
         is_verifying, needs_gpu = purpose in VERIFYING, self._has_gpu and purpose != "compile"
 
         def worked(seconds: float) -> None:
@@ -122,12 +138,34 @@ class RunMeter:
             self._since = began = self._clock()
         self._ledger.abandon(self._run_id)
         try:
-            yield
+            with self._heard():
+                yield
         finally:
             with self._lock:
                 elapsed = self._clock() - began
                 self._wall_seconds, self._since = self._wall_seconds + elapsed, None
             self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
+
+    @contextlib.contextmanager
+    def _heard(self) -> Iterator[None]:
+        """Ask the stop signal when another process asks the ledger for a stop of the run (`Ledger.ask_stop`)."""
+        ended = threading.Event()
+        if self._stops_seen is None:
+            self._stops_seen = self._ledger.stops_asked(self._run_id)
+
+        def listen() -> None:
+            while not ended.wait(LISTEN_S):
+                with contextlib.suppress(LedgerError):  # the next look is soon
+                    asked = self._ledger.stops_asked(self._run_id)
+                    if asked != self._stops_seen:
+                        self._stops_seen = asked
+                        self.stop.ask()
+
+        threading.Thread(target=listen, name="stops", daemon=True).start()
+        try:
+            yield
+        finally:
+            ended.set()
 
     def limit_text(self, name: str) -> str:
         """Write a sentence on a limit that was met."""

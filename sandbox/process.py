@@ -25,16 +25,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
 from typing import IO
 
+from records.stopping import StopSignal
 from sandbox.cage.confinement import Cage
 from sandbox.cage.meter import End, Meter, ProcessLimits
 from sandbox.cage.view import View
 from sandbox.process_tree import MARK
 from sandbox.started import StartedProgram
 
-__all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", "ended_at", "run"]
+__all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", "ended_at", "last_words", "run"]
 
 _CHUNK = 65536
 _TICK_S = 0.05
@@ -62,22 +62,35 @@ class Completed:
 
 @dataclass
 class Stream:
-    """The first `cap` bytes of what a program writes."""
+    """The first and the last of what a program writes, `cap` bytes in all: a cause stands at the end as a rule."""
 
     cap: int
     head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)  # of what the head has no room for
     cut: int = 0
 
     def add(self, data: bytes) -> None:
         """Keep what there is room for, and count the rest."""
-        room = max(0, self.cap - len(self.head))
+        room = max(0, self.cap - self.cap // 4 - len(self.head))
         self.head += data[:room]
-        self.cut += max(0, len(data) - room)
+        self.tail += data[room:]
+        surplus = len(self.head) + len(self.tail) - self.cap
+        if surplus > 0:
+            del self.tail[:surplus]
+            self.cut += surplus
 
     def text(self) -> str:
         """Decode it as text without control characters, with a note where it is cut."""
-        text = clean(self.head.decode("utf-8", errors="replace"))
-        return f"{text}\n[{self.cut} more bytes were cut]\n" if self.cut else text
+        if not self.cut:
+            return clean((self.head + self.tail).decode("utf-8", errors="replace"))
+        head, tail = (clean(part.decode("utf-8", errors="replace")) for part in (self.head, self.tail))
+        return f"{head}\n[{self.cut} bytes were cut here]\n{tail}"
+
+
+def last_words(text: str, most: int = 300) -> str:
+    """Return the end of what a program printed, in one line: there it says what went wrong."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"… {flat[-most:]}"
 
 
 def clean(text: str) -> str:
@@ -96,13 +109,15 @@ def run(
     view: View | None = None,
     stdin: bytes = b"",
     output_cap: int = 65536,
-    stop: Event | None = None,
+    stop: StopSignal | None = None,
 ) -> Completed:
-    """Run `argv` to its end, to the first limit it meets, or until `stop` is set. Safe from several threads.
+    """Run `argv` to its end or to the first limit it meets. Safe from several threads.
 
     A cage takes a view. `timeout_s` is of the wall clock, for programs of our own. MachineError when the program cannot
-    be started, HostStarved when it got no processor for too long.
+    be started, HostStarved when it got no processor for too long, RunStopped when `stop` is asked, before or meanwhile.
     """
+    if stop is not None:
+        stop.check()
     started = time.monotonic()
     out, err = Stream(output_cap), Stream(output_cap)
     with StartedProgram(argv, cwd, env, limits, cage, view) as launch:
@@ -131,9 +146,9 @@ def converse(
     deadline: float | None,
     meter: Meter | None,
     most: int | None,
-    stop: Event | None = None,
+    stop: StopSignal | None = None,
 ) -> End:
-    """Feed and drain the pipes until the program has ended or met a limit, or is to stop."""
+    """Feed and drain the pipes until the program has ended or met a limit; RunStopped when it is to stop."""
     pipes = launch.child.stdin, launch.child.stdout, launch.child.stderr
     assert pipes[0] and pipes[1] and pipes[2]
     unwritten = memoryview(stdin)
@@ -150,8 +165,8 @@ def converse(
                 looked = time.monotonic()
             if most is not None and any(stream.cut > most for stream in outputs):
                 return "output"
-            if stop is not None and stop.is_set():
-                return "ended"
+            if stop is not None:
+                stop.check()
             is_last = launch.has_ended and launch.is_swept  # asked first: all that was written then lies in the pipes
             events = selector.select(_TICK_S)
             for key, _ in events:
@@ -167,6 +182,8 @@ def converse(
     while not launch.has_ended:  # it closed its pipes and runs on
         if met := _limit_met(deadline, meter):
             return met
+        if stop is not None:
+            stop.check()
         launch.wait(_TICK_S)
     return "ended"
 

@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 
 from records import scratch_folder
-from records.errors import ScientistError, TaskError
+from records.errors import ReferenceTooLarge, ScientistError, TaskError
 from records.outside_text import decoded
+from records.stopping import StopSignal
 from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import Completed, ProcessLimits, clean, run
@@ -35,7 +36,9 @@ from tasks.served import MOST_ANSWER_BYTES, joined, split
 from tasks.task import Array, Case, Tensors
 
 PACKAGES = ("numpy", "ml_dtypes", "records", "tasks")
-SECONDS, GIB = 60, 1.5  # of one process; a user may allow more
+SECONDS = 60  # of one process; a user may allow more
+LEAST_GIB, SHARE = 1.5, 0.75  # of memory: what it may take at least, and its share of the machine's
+CGROUP = Path("/sys/fs/cgroup/memory.max")
 FRESH_S = 5.0  # spent on earlier questions, after which the next one has a process to itself
 TRIES = 2
 _HIGHER = "; where it needs more, set KERNEL_SCIENTIST_TASK_"
@@ -46,9 +49,17 @@ _ENDS = {
 }
 
 
-def limits(seconds: int = SECONDS, gib: float = GIB) -> ProcessLimits:
-    """Set the limits of a task's process."""
-    resident = int(gib * (1 << 30))
+def machine_gib() -> float:
+    """Give the memory that a reference may take: three quarters of the machine's, or of what this process may have."""
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError, ValueError):  # no such group, or "max"
+        most = min(most, int(CGROUP.read_text(encoding="ascii")))
+    return max(LEAST_GIB, SHARE * most / (1 << 30))
+
+
+def limits(seconds: int = SECONDS, gib: float | None = None) -> ProcessLimits:
+    """Set the limits of a task's process; without `gib` it may take the machine's memory."""
+    resident = int((machine_gib() if gib is None else gib) * (1 << 30))
     return ProcessLimits(
         cpu_s=seconds,
         data_bytes=resident + (400 << 20),  # asked for, in use or not
@@ -76,7 +87,7 @@ class _Process:
         self._tell, write = os.pipe()
         view, argv = python_child(PACKAGES, "tasks.served", str(read), str(write))
         view = replace(view.with_folder(self.folder), descriptors=(read, write))
-        self._stop = threading.Event()
+        self._stop = StopSignal()
         self._run = partial(
             run, argv, cwd=self.folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view, stop=self._stop
         )
@@ -115,7 +126,7 @@ class _Process:
 
     def end(self) -> None:
         """End it, whatever it is at, and leave nothing of it."""
-        self._stop.set()
+        self._stop.ask()
         with contextlib.suppress(OSError):
             os.close(self._ask)
         self._thread.join()
@@ -225,7 +236,8 @@ class TaskChild:
                 raise self._fault(f"gives no usable answer ({error})") from None
             if answer is not None:
                 if "error" in answer:
-                    raise TaskError(_plain(answer["error"]))
+                    kind = ReferenceTooLarge if answer.get("is_memory") is True else TaskError
+                    raise kind(_plain(answer["error"]))
                 return answer
             _end_all(self._processes)
             if process.completed is not None and process.completed.end in ("cpu", "memory"):
@@ -236,6 +248,8 @@ class TaskChild:
             raise process.fault
         completed = process.completed
         how = self._limit(completed.end) if completed is not None else ""
+        if completed is not None and completed.end == "memory":
+            raise ReferenceTooLarge(f"{self._path} {_plain(how)}")
         raise self._fault(how or f"ended its process with status {completed.returncode if completed else 'unknown'}")
 
     def _limit(self, end: str) -> str:

@@ -21,7 +21,7 @@ from records.codec import to_plain
 from records.errors import MachineError, ScientistError, SpoolError, UsageError
 from records.outside_text import visible
 from records.quantity import counted
-from records.stopping import INTERRUPTED, stoppable
+from records.stopping import INTERRUPTED, StopSignal, stoppable
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.cage.confinement import candidates, require
 from sandbox.judge_digest import judge_digest
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         bench = _bench(options)
         stop = threading.Event()
-        with contextlib.closing(bench), stoppable():
+        with contextlib.closing(bench), stoppable(StopSignal()):
             if options.spool is not None:
                 key = read_token(options.spool_key_file, "spool key") if options.spool_key_file else ""
                 folder = Folder(Spool(options.spool, options.lease_s, key), bench, options.once)

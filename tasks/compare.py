@@ -28,7 +28,7 @@ from tasks.diagnosis import Pattern, diagnose, diagnose_non_finite
 from tasks.dtypes import is_float, largest_finite, to_float64
 from tasks.error_measures import WORST, Measures, floor_of, measures_of, over
 from tasks.roundings import Admitted
-from tasks.slack import Slack
+from tasks.slack import Slack, lost_in_rows
 from tasks.task import Array
 from tasks.tolerance import Tolerance
 
@@ -46,6 +46,7 @@ class Match:
 
 
 TIES, TIES_OFF = 16, 1 / 8  # exact ties from which on a stated way of rounding them counts; share that may differ
+ALIKE = 2.0  # times the largest element that further ones may be
 SPARSE = 2  # times as many elements as are compared, and the others are left out
 
 
@@ -153,12 +154,13 @@ def _judge(
         finite = _elements_to_match(error, want, finite, tolerance, slack)
         error = np.where(finite, error, 0.0)
     candidate_error = measures_of(_chosen_values(error, finite))
-    floor = floor_of(measures_of(np.abs(_chosen_values(want, finite))), candidate.dtype, tolerance)
-    baseline_error, floor = _with_further_elements(baseline_error, floor, candidate.dtype, tolerance, beside)
+    sizes = measures_of(np.abs(_chosen_values(want, finite)))
+    floor, spread = floor_of(sizes, candidate.dtype, tolerance), sizes.largest
+    baseline_error, floor = _with_further_elements(baseline_error, floor, candidate.dtype, tolerance, beside, spread)
     score = _score(candidate_error, baseline_error, floor, ratio)
     counted = error
     if tolerance.row_units and want.ndim and not score <= ratio:
-        counted = np.where(error <= _lost_in_rows(want, finite, candidate.dtype, tolerance), 0.0, error)
+        counted = np.where(error <= lost_in_rows(want, finite, candidate.dtype, tolerance), 0.0, error)
         score = _score(measures_of(_chosen_values(counted, finite)), baseline_error, floor, ratio)
     wrong, excess = finite & (counted > ratio * baseline_error.largest + floor.largest), None
     if rtol is not None and slack is not None:
@@ -192,9 +194,10 @@ def _plain_score(
     error, baseline_error = (_distance(values, want) for values in (candidate, baseline))
     if not (np.isfinite(error).all() and np.isfinite(baseline_error).all()):
         return None
-    floor = floor_of(measures_of(size.ravel()), candidate.dtype, tolerance)
+    sizes = measures_of(size.ravel())
+    floor = floor_of(sizes, candidate.dtype, tolerance)
     measured, floor = _with_further_elements(
-        measures_of(baseline_error.ravel()), floor, candidate.dtype, tolerance, beside
+        measures_of(baseline_error.ravel()), floor, candidate.dtype, tolerance, beside, sizes.largest
     )
     if tolerance.rtol is not None and slack is not None:
         np.multiply(size, tolerance.rtol, out=size)
@@ -225,29 +228,22 @@ def _with_further_elements(
     dtype: np.dtype[Any],
     tolerance: Tolerance,
     beside: tuple[Array, Array] | None,
+    largest: float,
 ) -> tuple[Measures, Measures]:
-    """Return the baseline's errors and the floor, at least those of more elements of the output."""
+    """Return the baseline's errors and the floor, at least those of more elements of no other size than these.
+
+    `largest` is the size of the largest element that is compared. The standard is off by more where values are larger.
+    """
     if beside is None:
         return baseline_error, floor
     further_want, further_base = (to_float64(part).ravel() for part in beside)
-    finite = np.isfinite(further_want) & np.isfinite(further_base)
-    most = measures_of(np.abs(further_want[finite])).alike
+    with np.errstate(invalid="ignore"):
+        is_alike = np.isfinite(further_base) & (np.abs(further_want) <= ALIKE * largest)
+    most = measures_of(np.abs(further_want[is_alike])).alike
     return (
-        baseline_error.at_least(measures_of(np.abs(further_base - further_want)[finite]).alike),
+        baseline_error.at_least(measures_of(np.abs(further_base - further_want)[is_alike]).alike),
         floor.at_least(floor_of(most, dtype, tolerance)),
     )
-
-
-def _lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
-    """Give so many units of the last place of each row's largest value, as float32 or wider; rows along the last axis.
-
-    Integers lose nothing. What is narrower than float32 is summed in it.
-    """
-    if not is_float(dtype):
-        return np.zeros(())
-    wide = np.float64 if dtype.itemsize > 4 else np.float32
-    largest = np.max(np.abs(want), axis=-1, keepdims=True, where=finite, initial=0.0)
-    return np.asarray(tolerance.row_units * np.spacing(np.minimum(largest, np.finfo(wide).max).astype(wide)))
 
 
 def _elements_to_match(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:

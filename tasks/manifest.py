@@ -133,7 +133,7 @@ def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
 
 
 def _origin(table: Table) -> Origin:
-    names = ("form", "commit", "licence", "digest", "file")
+    names = ("form", "commit", "licence", "digest", "file", "frozen", "parameters")
     origin = Origin(table.text("source"), **{name: table.text(name) for name in names if name in table.left})
     table.close()
     return origin

@@ -15,6 +15,8 @@ class Origin:
     licence: str = ""  # SPDX, where one was found
     digest: str = ""  # SHA-256 of the file's bytes
     file: str = ""  # the copy of it in the task's folder
+    frozen: str = ""  # numbers that its launches hand over, and that nothing varies
+    parameters: str = ""  # of the function or kernel, as `tasks.parameters` reads them
 
     @property
     def is_kernel(self) -> bool:

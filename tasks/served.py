@@ -58,7 +58,7 @@ def main(ask: int, tell: int) -> None:
             except TaskError as error:
                 answer = {"error": str(error)[:MOST_MESSAGE]}
             except (*TASK_FAULTS, MemoryError, SystemExit, KeyboardInterrupt, StopIteration) as error:
-                answer = {"error": _sentence(error, path)}
+                answer = {"error": _sentence(error, path), "is_memory": isinstance(error, MemoryError)}
             answers.write(json.dumps(answer) + "\n")
             answers.flush()
 

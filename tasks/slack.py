@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tasks.dtypes import is_float
 from tasks.task import Array
 from tasks.tolerance import Tolerance
 
@@ -48,3 +49,15 @@ class Slack:
         if rows.size and not any((*rows.strides, *columns.strides)):  # it is the same everywhere
             return np.broadcast_to(self.atol + rows.flat[0] * columns.flat[0], rows.shape)
         return np.asarray(self.atol + rows * columns)
+
+
+def lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
+    """Give so many units of the last place of each row's largest value, as float32 or wider; rows along the last axis.
+
+    Integers lose nothing. What is narrower than float32 is summed in it.
+    """
+    if not is_float(dtype):
+        return np.zeros(())
+    wide = np.float64 if dtype.itemsize > 4 else np.float32
+    largest = np.max(np.abs(want), axis=-1, keepdims=True, where=finite, initial=0.0)
+    return np.asarray(tolerance.row_units * np.spacing(np.minimum(largest, np.finfo(wide).max).astype(wide)))

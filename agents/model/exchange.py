@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.model.endpoint import Endpoint
 from agents.model.faults import Fault
+from records.stopping import StopSignal
 
 if TYPE_CHECKING:
     import socket
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 16 << 20
 CONNECT_S = 30.0
+GRACE_S = 1.0  # after a stop: an answer that is paid for may be about to come
 USER_AGENT = "gpu-kernel-scientist"
 
 
@@ -41,9 +43,9 @@ class HttpAnswer:
 class Exchange:
     """Requests to one endpoint, from any number of threads."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Nothing is imported and nothing is sent yet."""
-        self._endpoint = endpoint
+    def __init__(self, endpoint: Endpoint, stop: StopSignal | None = None) -> None:
+        """Nothing is imported and nothing is sent yet. An answer is waited for `GRACE_S` after the stop, no longer."""
+        self._endpoint, self._stop = endpoint, stop or StopSignal()
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
 
@@ -63,7 +65,8 @@ class Exchange:
         timer.daemon = True
         timer.start()
         try:
-            return self._read(method, path, body, deadline_s, line, began)
+            with self._stop.cutting(line.cut, GRACE_S):
+                return self._read(method, path, body, deadline_s, line, began)
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError, ValueError) as error:
             raise fault_of(error, line.is_cut or time.monotonic() - began >= deadline_s, line.is_open) from None
         finally:

@@ -44,7 +44,7 @@ from records.errors import (
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
 from records.run_meter import RunMeter
-from records.stopping import pause
+from records.stopping import StopSignal
 
 Value = TypeVar("Value")
 LEAST_ANSWER = 1024  # tokens: no shorter answer is worth a request
@@ -90,7 +90,7 @@ class Gateway:
         ledger: Ledger,
         artefacts: ArtefactStore,
         budget_usd: float | None = None,
-        sleep: Callable[[float], None] = pause,
+        sleep: Callable[[float], None] | None = None,
         meter: RunMeter | None = None,
         memory: EndpointMemory | None = None,
         tell: Callable[[str], None] = lambda _: None,
@@ -103,7 +103,7 @@ class Gateway:
         self._meter = meter
         self._longest: dict[str, int] = {}  # tokens of a role's answers
         self._excess: dict[str, float] = {}  # of a model's prompt tokens over what they were reserved as
-        self.provider = Provider(endpoint, sleep, memory, tell)
+        self.provider = Provider(endpoint, sleep, memory, tell, StopSignal() if meter is None else meter.stop)
         self._lock = threading.Lock()
         self._question = threading.Lock()  # parallel experiments ask whether tools are called, and one pays
 

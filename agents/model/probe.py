@@ -22,7 +22,6 @@ from agents.model.transport import Transport
 from agents.model.wire import mapping
 from records.errors import ModelRefused, ModelUnreachable
 from records.experiment import Usage
-from records.stopping import pause
 
 PROBE_TOKENS = 512  # enough for a model that thinks before it says three words
 QUICK_S = 30.0  # a person waits
@@ -67,7 +66,7 @@ class Capabilities:
 
 
 def probe(
-    endpoint: Endpoint, sleep: Callable[[float], None] = pause, memory: EndpointMemory | None = None
+    endpoint: Endpoint, sleep: Callable[[float], None] | None = None, memory: EndpointMemory | None = None
 ) -> Capabilities:
     """Ask for a tiny answer in each JSON mode. ModelUnreachable or ModelRefused say what is wrong with the endpoint."""
     quick = replace(

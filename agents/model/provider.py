@@ -25,8 +25,8 @@ from agents.model.pace import Pace
 from agents.model.prompt_fit import size_of
 from agents.model.structured_output import clean
 from agents.model.transport import Transport
-from records.errors import ModelError
-from records.stopping import pause
+from records.errors import ModelError, RunStopped
+from records.stopping import StopSignal
 
 LONG_S = 60.0  # a wait that is told
 LEAST_S = 0.1  # of a request, when its run's time is all but up
@@ -38,16 +38,22 @@ class Provider:
     def __init__(
         self,
         endpoint: Endpoint,
-        sleep: Callable[[float], None] = pause,
+        sleep: Callable[[float], None] | None = None,
         memory: EndpointMemory | None = None,
         tell: Callable[[str], None] = lambda _: None,
+        stop: StopSignal | None = None,
     ) -> None:
-        """Nothing is sent yet. `tell` gets a sentence for each thing that a person may want to know."""
+        """Nothing is sent yet. `tell` gets a sentence for each thing that a person may want to know.
+
+        After `stop` nothing is sent, and no answer is waited for.
+        """
+        stop = stop or StopSignal()
         self.endpoint = endpoint
         self.models = KnownModels(endpoint, memory or EndpointMemory())
         self.pace = Pace(endpoint.requests_per_minute, endpoint.tokens_per_minute)
-        self.transport = Transport(endpoint, self.pace.learn)
-        self._sleep, self._tell = sleep, tell
+        self.transport = Transport(endpoint, self.pace.learn, stop)
+        self._tell, self._stop = tell, stop
+        self._sleep = stop.pause if sleep is None else sleep
         self._lock = threading.Lock()
         self._told = set[str]()
 
@@ -63,6 +69,7 @@ class Provider:
             fault = _fault_of(state)
             if fare is not None:
                 (fare.lose if fault.is_sent else fare.give_back)()
+            self._stop.check()
             self._announce(inquiry, fault)
             try:
                 seconds = inquiry.meet(fault)
@@ -84,8 +91,14 @@ class Provider:
             most_tokens, left_s = min(request.max_tokens, fare.max_tokens), max(LEAST_S, fare.seconds_left())
             request = replace(request, max_tokens=most_tokens, within_s=left_s)
         prompt = int(size_of(request.talk) / inquiry.sizes.bytes_per_token)
-        if (wait := self.pace.admit(prompt + request.max_tokens, threading.get_ident())) > 0:
-            self._sleep(min(wait, request.within_s))
+        wait = self.pace.admit(prompt + request.max_tokens, threading.get_ident())
+        try:
+            self._wait(min(wait, request.within_s))
+            self._stop.check()
+        except RunStopped:  # nothing was sent
+            if fare is not None:
+                fare.give_back()
+            raise
         return self.transport.send(request, config)
 
     def _answered(self, inquiry: Inquiry, raw: RawReply) -> RawReply:

@@ -21,6 +21,7 @@ from agents.model.structured_output import clean, thought_and_said
 from agents.model.usage import CountedUsage, RequestSizes, usage_of
 from agents.model.window import size_in
 from agents.model.wire import ModelRequest, NotAnAnswer, Wire, WireReply, mapping
+from records.stopping import StopSignal
 
 if TYPE_CHECKING:
     from agents.model.chat_client import ToolChat
@@ -31,10 +32,15 @@ SIZED = frozenset({400, 413, 422, 429, 500})  # with these a request that is too
 class Transport:
     """Sends one request at a time a thread, and never twice."""
 
-    def __init__(self, endpoint: Endpoint, learn: Callable[[Mapping[str, str]], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        learn: Callable[[Mapping[str, str]], None] = lambda _: None,
+        stop: StopSignal | None = None,
+    ) -> None:
         """Nothing is imported and nothing is sent yet. `learn` gets the headers of every response."""
         self.endpoint = endpoint
-        self.exchange = Exchange(endpoint)
+        self.exchange = Exchange(endpoint, stop)
         self._learn = learn
         self._lock = threading.Lock()
         self._clients: dict[str, ToolChat] = {}

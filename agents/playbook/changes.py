@@ -13,7 +13,14 @@ from records.evaluation import Evaluation
 from tasks.task import Task
 
 HELP = 60.0  # of a change that relieves what binds; one that does not gains little, however good it is elsewhere
-_SHARED = ("block_rows", "wave_rows", "loop_tile", "tile_in_lds", "privatise")  # fewer accesses, or wider ones
+_SHARED = (
+    "block_rows",
+    "wave_rows",
+    "wide_lanes",
+    "loop_tile",
+    "tile_in_lds",
+    "privatise",
+)  # fewer accesses, or wider ones
 NEEDS: Mapping[str, tuple[str, ...]] = {  # what relieves a binding resource, by a part of its name
     "hbm": (*_SHARED, "items", "prefetch", "unroll", "restrict", "swap_threads", "nontemporal"),
     "l1": (*_SHARED, "register_tile", "swap_threads", "unroll"),

@@ -96,14 +96,14 @@ def _innermost(file: KernelFile) -> list[int]:
         close = closing(file.code, opening.end() - 1)
         if close < 0:
             continue
-        end = _statement_end(file.code, close + 1)
+        end = statement_end(file.code, close + 1)
         before = file.source[: match.start()].rstrip().rpartition("\n")[2].lstrip()
         if end > 0 and not words(file.code, "(?:for|while|do)", close, end) and not before.startswith(("#", "_Pragma")):
             offsets.append(match.start())
     return offsets
 
 
-def _statement_end(code: str, offset: int) -> int:
+def statement_end(code: str, offset: int) -> int:
     """Offset behind the statement that starts at `offset`: a block, or up to its semicolon."""
     start = re.compile(r"\s*").match(code, offset)
     offset = start.end() if start else offset
@@ -144,7 +144,7 @@ def _store(code: str, use: re.Match[str]) -> tuple[int, int, int, int] | None:
         return None
     bracket = closing(code, opening.end() - 1)
     equals = re.compile(r"\s*=(?!=)").match(code, bracket + 1) if bracket > 0 else None
-    end = _statement_end(code, equals.end()) - 1 if equals else -1
+    end = statement_end(code, equals.end()) - 1 if equals else -1
     if not equals or end < 0 or (before.endswith(")") and _is_cast(code, len(before))):
         return None
     depth = 0

@@ -19,6 +19,7 @@ from agents.playbook import (
     stage_moves,
     stride_moves,
     tile_moves,
+    wide_moves,
 )
 from agents.playbook.plain_text import plain
 from agents.source import KernelFile, SourceError, read
@@ -103,6 +104,17 @@ MOVES: tuple[Move, ...] = (
         45,
         item_moves.item_variants,
         item_moves.several_items,
+    ),
+    Move(
+        "wide_lanes",
+        "give each lane several neighbouring elements of a shared loop",
+        "lanes that lie one element apart load one each; several neighbours join into wide accesses",
+        ("several neighbouring passes a lane, without guards between them", "a guarded loop for the last ones"),
+        (0, 70),
+        46,
+        wide_moves.wide_variants,
+        wide_moves.wide_lanes,
+        is_exact=False,
     ),
     Move(
         "register_tile",

@@ -27,6 +27,7 @@ from agents.scientist.toolbox import (
 from tasks.task import Task
 
 LONGEST_QUERY = 200  # characters
+LONGEST_CHANGE = 160  # characters
 MOST_CHANGES = 20  # of one kernel in one request
 
 
@@ -79,7 +80,7 @@ class BenchTools:
         if not arguments.source and not arguments.changes:
             raise BadRequest("there is no kernel: give it as source, in a block fenced as ```hip, or as changes")
         source = arguments.source or with_changes(self._kernel(arguments.of), arguments.changes)
-        return Answered(self._tried(self._bench.check(source, CHECK.name)))
+        return Answered(self._tried(self._bench.check(source, CHECK.name, _line(arguments.why))))
 
     def _isa(self, request: ToolRequest) -> Answered:
         kernel = self._kernel(request.read(IsaArguments).of)
@@ -125,6 +126,11 @@ class BenchTools:
     def _kernel(self, name: str) -> BenchKernel:
         """Find the kernel of that name, the latest try, or the parent where nothing was tried yet."""
         return self._bench.named(name.strip() or self._latest or "parent")
+
+
+def _line(text: str) -> str:
+    """One short line of what a writer says of its change."""
+    return " ".join(text.split())[:LONGEST_CHANGE]
 
 
 def with_changes(kernel: BenchKernel, changes: Sequence[Change]) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field, model_validator
 
+from records.mechanism import MECHANISMS
+
 
 class SelectionAnswer(BaseModel):
     """The selector's choice."""
@@ -35,6 +37,7 @@ class ExperimentAnswer(BaseModel):
     """One experiment."""
 
     title: str = Field(description="at most ten words")
+    mechanism: str = Field(description=f"why it is faster, one of: {', '.join(MECHANISMS)}")
     description: str = Field(description="the hypothesis: which resource binds now, what the change does to it")
     rubric: list[str] = Field(description="three to eight concrete code changes, one a line, each checkable by reading")
     performance: Performance
@@ -44,15 +47,17 @@ class ExperimentAnswer(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _rests_on_none(cls, data: Any) -> Any:
-        """Let an answer that leaves the field out rest on no passage."""
-        return {"cites": [], **data} if isinstance(data, dict) else data
+        """Let an answer that leaves these fields out rest on no passage, and name no mechanism."""
+        return {"cites": [], "mechanism": "", **data} if isinstance(data, dict) else data
 
 
 class ProposalAnswer(BaseModel):
-    """Ten avenues, then five experiments."""
+    """Avenues, then experiments."""
 
-    avenues: list[str] = Field(description="exactly ten different avenues: a short title and one sentence each")
-    experiments: list[ExperimentAnswer] = Field(description="exactly five experiments, of different kinds")
+    avenues: list[str] = Field(description="at most ten different avenues: a short title and one sentence each")
+    experiments: list[ExperimentAnswer] = Field(
+        description="at most five experiments, of different kinds; none where nothing is worth its cost"
+    )
     obsolete: list[str] = Field(
         default_factory=list, description="titles of earlier proposals that the base contains by now"
     )

@@ -39,6 +39,7 @@ from records.errors import MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import Experiment
 from records.literature import Quotation
+from records.mechanism import mechanism_of
 
 AVENUES = 10
 EXPERIMENTS = 5
@@ -83,7 +84,7 @@ class Scientist:
     def plan(
         self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, room: Room
     ) -> Proposal:
-        """Exactly ten avenues and five experiments; MalformedReply when the model, corrected once, gives others."""
+        """Propose up to ten avenues and five experiments; MalformedReply when the model, corrected once, cannot."""
         messages = conversation(
             "planner",
             **work_view(work),
@@ -93,7 +94,9 @@ class Scientist:
             lessons=list(memory.lessons),
             failures=list(memory.failures),
             tried=list(memory.tried),
-            backlog=backlog_view(memory.backlog),
+            backlog=backlog_view(memory.backlog, memory.saved_us),
+            evidence=list(memory.evidence),
+            steps=list(memory.bench),
             **population_view(memory.kernels),
             room=room,
         )
@@ -261,13 +264,9 @@ def _queries_by_rule(work: Assignment, base: Specimen) -> tuple[str, ...]:
 
 
 def _proposal(answer: ProposalAnswer) -> Proposal:
-    avenues = tuple(" ".join(a.split()) for a in answer.avenues if a.strip())
-    if len(avenues) != AVENUES:
-        raise ValueError(f"there must be exactly {AVENUES} avenues, not {len(avenues)}")
-    if len(answer.experiments) != EXPERIMENTS:
-        raise ValueError(f"there must be exactly {EXPERIMENTS} experiments, not {len(answer.experiments)}")
-    ideas = tuple(_idea(number, e) for number, e in enumerate(answer.experiments, 1))
-    if len({idea.title.lower() for idea in ideas}) != EXPERIMENTS:
+    avenues = tuple(" ".join(a.split()) for a in answer.avenues if a.strip())[:AVENUES]
+    ideas = tuple(_idea(number, e) for number, e in enumerate(answer.experiments[:EXPERIMENTS], 1))
+    if len({idea.title.lower() for idea in ideas}) != len(ideas):
         raise ValueError("each experiment needs a title of its own")
     return Proposal(avenues, ideas, tuple(answer.obsolete))
 
@@ -286,7 +285,9 @@ def _idea(number: int, answer: ExperimentAnswer) -> Idea:
     if not 0 <= answer.innovation <= 100:
         raise ValueError(f"experiment {number} ({title}): innovation must be 0 to 100, not {answer.innovation:g}")
     cites = tuple(dict.fromkeys(c.strip().strip("[]`") for c in answer.cites if c.strip()))
-    return Idea(title, answer.description.strip(), rubric, low, high, answer.innovation, cites=cites)
+    mechanism = mechanism_of(answer.mechanism)
+    description = answer.description.strip()
+    return Idea(title, description, rubric, low, high, answer.innovation, cites=cites, mechanism=mechanism)
 
 
 def _critique(answer: CritiqueAnswer) -> Critique:

@@ -37,6 +37,7 @@ class CheckArguments(BaseModel):
     source: str = Field("", description="the whole file; empty to change an earlier kernel")
     of: str = Field("", description="kernel that is changed; the latest try when empty")
     changes: list[Change] = Field([], description="made one after the other")
+    why: str = Field("", description="what is new since the kernel before, in a few words")
 
 
 class IsaArguments(BaseModel):

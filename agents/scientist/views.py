@@ -247,14 +247,15 @@ def population_view(population: Sequence[Member]) -> dict[str, Any]:
     }
 
 
-def backlog_view(backlog: Sequence[Proposed]) -> dict[str, Any]:
-    """Proposals that nobody tried: experiments with their predicted gains, avenues by their short titles."""
+def backlog_view(backlog: Sequence[Proposed], saved_us: Mapping[str, float]) -> dict[str, Any]:
+    """Describe proposals that nobody tried: experiments with what they would gain now, avenues by short titles."""
     return {
         "ideas": [
             {
                 "title": p.title,
-                "gains": f"{p.gain_min_pct:g} to {p.gain_max_pct:g}",
-                "innovation": f"{p.innovation:g}",
+                "gains": f"{p.gain_min_pct:.3g} to {p.gain_max_pct:.3g}",
+                "mechanism": p.mechanism or "unnamed mechanism",
+                "saved_us": saved_us.get(p.title),
                 "generation": p.generation,
             }
             for p in backlog

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from app.commands.options import Json, KernelFile, On, Shapes, TargetName, TunableValues, shipped_tasks, tunables_of
 from app.screen import emit, say
+from records.errors import UsageError
+from records.stopping import StopSignal, stoppable
 
 ForTask = Annotated[
     str,
@@ -45,7 +47,7 @@ Keep = Annotated[
 
 def command(
     file: KernelFile,
-    task: ForTask,
+    task: ForTask = "",
     target: TargetName = "mi300x",
     on: On = "lab",
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,
@@ -66,23 +68,17 @@ def command(
     from sandbox.candidate.kernel_file import read_kernel
 
     source, file, _ = read_kernel(file)
+    advice = _advice_without_plan(file, source)
+    if not task:
+        raise UsageError(advice or f"name the task of {file} with --task: a name of `tasks`, or a task's folder")
     settings, chosen = load_settings(), tunables_of(set_ or [])
-    evaluation = judge(
-        settings,
-        source,
-        task,
-        target,
-        on,
-        seed=seed,
-        tunables=chosen,
-        shapes=shape or (),
-        is_whole=whole or whole_seconds > 0,
-        whole_s=whole_seconds,
-        exact=exact,
-        keep=keep,
-    )
+    options: dict[str, Any] = {"seed": seed, "tunables": chosen, "shapes": shape or (), "exact": exact, "keep": keep}
+    whole_options: dict[str, Any] = {"is_whole": whole or whole_seconds > 0, "whole_s": whole_seconds}
+    stop = StopSignal()
+    with stoppable(stop):
+        evaluation = judge(settings, source, task, target, on, **options, **whole_options, stop=stop)
     golden = open_task(settings, task).golden
-    more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip(".")}
+    more = {"golden": golden.text if golden else "", "note": guesses_text(source).rstrip("."), "advice": advice}
     more = {key: text for key, text in more.items() if text}
     if json:
         emit(verdict_json(evaluation) | more)
@@ -92,3 +88,18 @@ def command(
             say(f"\n{text}.")
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
+
+
+def _advice_without_plan(file: Path, source: str) -> str:
+    """Say how a kernel without a launch plan is judged; empty for one that has a plan."""
+    from app.open_questions import command_words, with_offers
+    from app.optimising import PLAN, UserFile
+    from imports.readers import KERNELS
+
+    if file.suffix not in KERNELS or source.lstrip("\ufeff \n").startswith(PLAN):
+        return ""
+    complete, _ = with_offers(UserFile(str(file)))
+    return (
+        f"{file} has no launch plan, and needs none where you say what it computes; to have it verified and made "
+        f"faster, type kernel-scientist optimise {command_words(complete)}"
+    )

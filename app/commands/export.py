@@ -22,13 +22,24 @@ if TYPE_CHECKING:
     from records.ledger import Ledger
 
 ChosenForm = Literal[
-    "file", "hip", "torch", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"
+    "file",
+    "own",
+    "hip",
+    "torch",
+    "numpy",
+    "kernelbench",
+    "robust-kbench",
+    "gpumode",
+    "flashinfer",
+    "hf-kernels",
+    "arena",
 ]
 
 FORMS = (
-    "file: the .hip file itself; hip: a folder with launcher, self-check and CMake file; torch: a Python module for "
-    "PyTorch; the others: the form of KernelBench, robust-kbench, GPU MODE, FlashInfer-Bench, Hugging Face's "
-    "kernel-builder and AgentKernelArena."
+    "file: the .hip file itself; own: a folder with the form of the file that the task was made of; hip: a folder with "
+    "launcher, self-check and CMake file; torch: a Python module for PyTorch; numpy: one for NumPy arrays; the others: "
+    "the form of KernelBench, robust-kbench, GPU MODE, FlashInfer-Bench, Hugging Face's kernel-builder and "
+    "AgentKernelArena."
 )
 
 BackwardKernel = Annotated[
@@ -85,23 +96,22 @@ def command(
     settings, is_file = load_settings(), Path(kernel).is_file()
     if not is_file and (task or set_ or (unchecked and not backward_task)):
         raise UsageError(f"{kernel} is no file here, and a run has its own task and tunables: leave these options")
-    if is_file and (dataset or as_ == "file"):
+    if is_file and (dataset or as_ in ("file", "own")):
         raise UsageError(f"{kernel} is a file: name a form, such as --as hip or --as torch, or give a run")
     if is_file and not task:
         raise UsageError(f"name the task that {kernel} is for: --task NAME")
     _check_backward(backward, backward_task, as_)
     if dataset and as_ != "file":
         raise UsageError("a dataset has one form: leave --as or --dataset out")
-    if dataset or as_ == "file":
+    if as_ == "own":
+        answer, line = _export_own(settings, kernel, out, force)
+    elif dataset or as_ == "file":
         answer, line = _export_of_run(settings, kernel, dataset, out, force)
     else:
         chosen = tunables_of(set_ or [])
         file = _KernelFile(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
         first = _KernelChoice(kernel, file)
-        second = None
-        if backward:
-            file = _KernelFile(Path(backward), backward_task, target, on, {}, unchecked) if backward_task else None
-            second = _KernelChoice(backward, file)
+        second = _backward_choice(backward, backward_task, target, on, unchecked)
         answer, line = _export_for_elsewhere(settings, first, second, as_, out, force)
     emit(answer) if json else say(line)
 
@@ -137,6 +147,13 @@ class _KernelChoice:
             return kernel_of_run(settings, self.name)
         words = (file.path, file.task, file.target, file.on, file.tunables, file.unchecked)
         return kernel_of_file(settings, *words)
+
+
+def _backward_choice(backward: str, task: str, target: str, on: str, unchecked: bool) -> _KernelChoice | None:
+    """Return the kernel of the gradients; None where there is none."""
+    if not backward:
+        return None
+    return _KernelChoice(backward, _KernelFile(Path(backward), task, target, on, {}, unchecked) if task else None)
 
 
 def _check_backward(backward: str, task: str, form: ChosenForm) -> None:
@@ -184,6 +201,20 @@ def _export_of_run(
             refuse_there([path], force)
         answer, line = write(settings, ledger, artefacts, run, path)
     return {"run_id": run.id, **answer}, line
+
+
+def _export_own(settings: Settings, name: str, out: str | None, force: bool) -> tuple[dict[str, Any], str]:
+    """Write a run's best kernel as `optimise` does."""
+    from app.optimising import write_result
+    from app.wiring import find_run, open_records
+
+    ledger, _ = open_records(settings, create=False)
+    with ledger:
+        run = find_run(ledger, name)
+    result = write_result(settings, run.id, Path(out) if out else None, force)
+    return {"path": str(result.path), "form": "own", "files": [str(p) for p in result.files]}, (
+        f"{result.path}: {result.line}"
+    )
 
 
 def _kernel(

@@ -44,7 +44,7 @@ from app.commands.options import (
 )
 from app.screen import emit, note, say
 from records.allowance import Allowance
-from records.errors import MachineError
+from records.errors import MachineError, RunStopped
 
 if TYPE_CHECKING:
     from app.run_request import RunRequest
@@ -170,9 +170,9 @@ def drive(
             tell(line)
     watcher = Watcher(run, session.context.ledger, json)
     try:
-        with stoppable(_note_stopping), nullcontext() if quiet else watcher.watching():
+        with stoppable(session.context.stop, _note_stopping), nullcontext() if quiet else watcher.watching():
             return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
-    except KeyboardInterrupt:
+    except (RunStopped, KeyboardInterrupt):
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None
     except MachineError:
@@ -195,4 +195,4 @@ def finish(result: RunResult, session: Session, json: bool) -> None:
 
 
 def _note_stopping() -> None:
-    note("stopping after the steps in flight; once more to stop at once")
+    note("stopping; what was begun is ended, and the run can be resumed")

@@ -12,10 +12,10 @@ from app.screen import emit, say
 
 def command(
     run: RunId,
-    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for the steps in flight.")] = 120.0,
+    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait until it is paused.")] = 30.0,
     json: Json = False,
 ) -> None:
-    """Pause a run after its steps in flight, as Ctrl-C does; exit 1 where it is still at them when the wait ends."""
+    """Pause a run, wherever it is driven, as Ctrl-C does; exit 1 where it is not paused when the wait ends."""
     from app.detached import stop
     from app.settings import load_settings
     from app.wiring import find_run, open_records
@@ -31,6 +31,6 @@ def command(
     elif has_ended:
         say(f"run {record.id} is {status}; resume with: kernel-scientist resume {record.id}")
     else:
-        say(f"run {record.id} is still at its steps in flight; it pauses when they end")
+        say(f"run {record.id} was asked to stop and has not yet; if its process hangs, end that")
     if not has_ended:
         raise typer.Exit(1)

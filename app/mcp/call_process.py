@@ -20,7 +20,7 @@ from records.outside_text import decoded
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.mcp.kernel_calls import main; main()"
 MOST_BYTES = 4 << 20  # of an answer
-GRACE_S = 5.0  # to end the programs that a call has started
+GRACE_S = 1.5  # to end the programs that a call has started
 
 
 async def answer_of(request: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from records.evaluation import Evaluation
     from records.machine_code import InnerLoop
+    from records.stopping import StopSignal
     from tasks.task import Task
 
 MOST_SOURCE = 20_000  # characters of a seed or a reference that is shown
@@ -39,6 +40,7 @@ class KernelRequest:
     shapes: tuple[str, ...] = ()
     whole: bool = False
     seed: int = 0  # of the held-out cases: the server's own, which no client is told
+    stop: StopSignal | None = None  # of the call
 
 
 def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
@@ -61,6 +63,14 @@ def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
         "seed_source": clipped(seed, MOST_SOURCE),
         "reference": clipped(reference_text(loaded), MOST_SOURCE),
     }
+
+
+def make_task(settings: Settings, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a task of a text; its name, its folder and sentences about it."""
+    from app.user_text import task_name, task_of_text, user_text_of
+
+    prepared = task_of_text(settings, user_text_of(fields))
+    return {"task": task_name(prepared), "folder": prepared.task, "notes": list(prepared.notes)}
 
 
 def check(settings: Settings, request: KernelRequest) -> dict[str, Any]:
@@ -160,7 +170,7 @@ def _prepared(settings: Settings, request: KernelRequest) -> tuple[Any, Any, Any
     if request.on not in ("lab", "device", "auto"):
         raise UsageError(f"`on` is lab, device or auto, not {request.on[:40]!r}")
     loaded = with_shapes(open_sound_task(settings, request.task, load_target(request.target).name), request.shapes)
-    sandbox = make_sandbox(settings, request.target, request.on, request.seed)
+    sandbox = make_sandbox(settings, request.target, request.on, request.seed, stop=request.stop)
     return loaded, sandbox, sandbox.prepare(request.source, loaded, dict(request.tunables) or None)
 
 
@@ -196,16 +206,21 @@ def contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old:
     return "faster" if decided else "slower"
 
 
-def answer_call(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer one call in plain data: `answer`, or `refused` with a sentence."""
+def answer_call(request: Mapping[str, Any], stop: StopSignal | None = None) -> dict[str, Any]:
+    """Answer one call in plain data: `answer`, or `refused` with a sentence; `stop` ends what it is at."""
     from app.settings import load_settings
 
     try:
         settings = load_settings()
-        kernels = [KernelRequest(**{**kernel, "shapes": tuple(kernel["shapes"])}) for kernel in request["kernels"]]
+        kernels = [
+            KernelRequest(**{**kernel, "shapes": tuple(kernel["shapes"]), "stop": stop})
+            for kernel in request["kernels"]
+        ]
         match request["call"]:
             case "show_task":
                 return {"answer": show_task(settings, request["task"], request["target"])}
+            case "make_task":
+                return {"answer": make_task(settings, request["user_text"])}
             case "check":
                 return {"answer": check(settings, *kernels)}
             case "compare":
@@ -219,14 +234,14 @@ def answer_call(request: Mapping[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """One call: a line of JSON on standard input, a line on standard output. It ends when its input does."""
     from records.scratch_folder import leave
-    from records.stopping import stoppable
+    from records.stopping import StopSignal, stoppable
 
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else is printed goes where a server's messages go
     line = sys.stdin.readline()
     if not line.endswith("\n"):  # the server went before it had asked
         return
-    request = json.loads(line)
+    request, stop = json.loads(line), StopSignal()
 
     def watch() -> None:
         sys.stdin.read()
@@ -236,9 +251,9 @@ def main() -> None:
     for name in USED:  # a signal ends the process meanwhile: an exception that cuts an import short harms the library
         importlib.import_module(name)
     with (
-        stoppable(),
+        stoppable(stop),
         contextlib.suppress(KeyboardInterrupt),
     ):  # nobody waits for the answer of a call that was cancelled
-        output.write(json.dumps(answer_call(request)) + "\n")
+        output.write(json.dumps(answer_call(request, stop)) + "\n")
         output.flush()
     leave(0)  # the watching thread waits for input that does not come

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.mcp.advice import explained
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20  # runs
 ENDING = ".hip"  # of what a client may write: no ledger, no hook, no source of another program is replaced
-STOP_S = 60.0
+STOP_S = 30.0
 
 
 class RunCalls:
@@ -87,7 +88,7 @@ class RunCalls:
             return [condition(self._settings, ledger, run) for run in runs]
 
     def stop(self, run_id: str) -> Condition:
-        """Pause a run after its steps in flight."""
+        """Pause a run at once."""
         from app.condition import condition
         from app.detached import stop
 
@@ -145,6 +146,21 @@ class RunCalls:
         data = self.best(run_id)["source"].encode()
         self._workspace.write(path, data, replace=replace)
         return {"path": path, "bytes": len(data)}
+
+    def export_own(self, run_id: str, path: str) -> dict[str, Any]:
+        """Write the best kernel in its author's form into a new folder of the workspace."""
+        from app.exporting import kernel_of_run
+        from app.optimising import own_files
+
+        if (self._workspace.root / path).resolve().is_relative_to(self._settings.runs_folder.resolve()):
+            raise UsageError(f"{path[:200]!r} is in the folder of the runs, which keeps their records; choose another")
+        with self._records() as (ledger, _):
+            run = self._find_run(ledger, run_id)
+        kernel = kernel_of_run(self._settings, run.id)
+        result = own_files(self._settings, kernel, Path())
+        self._workspace.write_folder(path, {str(file): content for file, content in result.files.items()})
+        names = [f"{path}/{file}" for file in result.files]
+        return {"path": f"{path}/{result.path}", "bytes": sum(map(len, result.files.values())), "files": names}
 
     @contextmanager
     def _records(self) -> Iterator[tuple[Ledger, ArtefactStore]]:

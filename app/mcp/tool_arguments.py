@@ -31,4 +31,6 @@ Most = Annotated[
     | None,
     Field(description="limits of the whole run by name: what it may use at most; those left out stay"),
 ]
+ExportedForm = Literal["file", "own"]
+Text = Annotated[str, Field(max_length=MOST_FILE_BYTES)]
 RunName = Annotated[str, Field(max_length=200, description="a run's id, the beginning of one, or last")]

@@ -129,6 +129,13 @@ class RunBegun(BaseModel):
     next: str
 
 
+class OptimisationBegun(RunBegun):
+    """A run on a task that was made of what the client brought."""
+
+    task: str = Field(description="the task's name, for check, show_task and run")
+    notes: list[str] = Field(description="what the import decided, such as parameters that stay as they are")
+
+
 class BestKernel(BaseModel):
     """The fastest verified kernel of a run."""
 
@@ -152,3 +159,4 @@ class FileWritten(BaseModel):
 
     path: str
     bytes: int
+    files: list[str] = Field(default=[], description="of the form `own`: all of them")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -20,9 +19,11 @@ from pydantic import Field
 from app.condition import Condition
 from app.mcp.call_process import answer_of
 from app.mcp.concealing import cleaned, clipped, without_shapes
+from app.mcp.optimise_tool import optimise_tool
 from app.mcp.run_calls import RunCalls
 from app.mcp.strict_server import StrictServer
-from app.mcp.tool_arguments import File, Most, Place, RunName, Shapes, Source, Target, TaskName, Tunables
+from app.mcp.tool_arguments import ExportedForm, File, Most, Place, RunName, Shapes, Source, Target, TaskName, Tunables
+from app.mcp.tool_faults import tool_errors as _tool_errors
 from app.mcp.tool_results import (
     BestKernel,
     Explanation,
@@ -36,7 +37,8 @@ from app.mcp.tool_results import (
     TaskSheet,
 )
 from app.mcp.workspace import ClientFolder
-from records.errors import ScientistError, UsageError
+from app.user_text import user_task
+from records.errors import UsageError
 from records.quantity import given
 from records.redaction import redacted
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 READING = ("list_tasks", "show_task", "check", "compare", "isa", "explain", "search_notes", "status", "best")
-ACTING = ("run", "resume", "stop", "export")
+ACTING = ("optimise", "run", "resume", "stop", "export")
 TICK_S = 0.02
 MOST_SOURCE = 130_000  # characters of a kernel that is shown
 INSTRUCTIONS = """\
@@ -53,7 +55,8 @@ Makes HIP kernels for AMD's MI300X faster, without that GPU: a lab compiles them
 processor, reports faults by line and predicts times. Begin with list_tasks and show_task, change the seed's source, and
 check each version; isa and compare show where the time goes, explain what a finding means, search_notes what is known.
 A verdict rests on held-out cases, too, which are never shown: write for every shape that the task promises.
-run searches by itself in the background; follow it with status and take its kernel with best or export."""
+run searches by itself in the background; follow it with status and take its kernel with best or export. A kernel or
+function of your own is brought with optimise, which makes its task and begins a run."""
 
 
 class AgentTools:
@@ -79,7 +82,7 @@ class AgentTools:
     async def show_task(self, task: TaskName, target: Target = "mi300x") -> TaskSheet:
         """Show a task: what to compute, types, shapes, tolerance, its reference and the naive seed to start from."""
         request = {"call": "show_task", "task": self._task(task), "target": target, "kernels": []}
-        return TaskSheet(**await self._in_process(request, most=25_000))
+        return TaskSheet(**await self.in_process(request, most=25_000))
 
     async def check(
         self,
@@ -94,7 +97,7 @@ class AgentTools:
     ) -> KernelVerdict:
         """Compile, verify and time one kernel: findings by line, or times, what binds, registers and costly lines."""
         kernel = self._kernel(task, source, file, target, on, tunables, shapes, whole)
-        return KernelVerdict(**await self._in_process({"call": "check", "kernels": [kernel]}))
+        return KernelVerdict(**await self.in_process({"call": "check", "kernels": [kernel]}))
 
     async def compare(
         self,
@@ -109,14 +112,14 @@ class AgentTools:
         """Judge two kernels and show what differs: times by case, bounds, registers, counters."""
         left = self._kernel(task, left_source, left_file, target, on)
         right = self._kernel(task, right_source, right_file, target, on)
-        return SideBySide(**await self._in_process({"call": "compare", "kernels": [left, right]}))
+        return SideBySide(**await self.in_process({"call": "compare", "kernels": [left, right]}))
 
     async def isa(
         self, task: TaskName, source: Source = "", file: File = "", target: Target = "mi300x", tunables: Tunables = None
     ) -> MachineListing:
         """Show the inner loops in machine code with their source lines, the registers and the instruction mix."""
         kernel = self._kernel(task, source, file, target, "lab", tunables)
-        return MachineListing(**await self._in_process({"call": "isa", "kernels": [kernel]}, most=16_000))
+        return MachineListing(**await self.in_process({"call": "isa", "kernels": [kernel]}, most=16_000))
 
     async def explain(
         self,
@@ -184,7 +187,7 @@ class AgentTools:
         return [self._clean(condition) for condition in await self._in_thread(self._runs.status, run)]
 
     async def stop(self, run: RunName) -> Condition:
-        """Pause a run after the steps in flight."""
+        """Pause a run at once; it can be resumed."""
         return self._clean(await self._in_thread(self._runs.stop, run))
 
     async def best(self, run: RunName) -> BestKernel:
@@ -196,8 +199,11 @@ class AgentTools:
         run: RunName,
         path: Annotated[str, Field(max_length=400, description="where in the workspace")] = "best.hip",
         replace: bool = False,
+        form: ExportedForm = "file",
     ) -> FileWritten:
         """Write the fastest verified kernel of a run into the workspace."""
+        if form == "own":
+            return FileWritten(**await self._in_thread(self._runs.export_own, run, path))
         return FileWritten(**await self._in_thread(self._runs.export, run, path, replace))
 
     def _task(self, name: str) -> str:
@@ -207,6 +213,8 @@ class AgentTools:
         with _tool_errors(self._settings):
             if name in task_names():
                 return name
+            if folder := user_task(self._settings, name):
+                return folder
             try:
                 return str(self._workspace.folder(name))
             except UsageError as error:
@@ -230,7 +238,8 @@ class AgentTools:
         bench = {"task": self._task(task), "target": target, "on": on, "seed": self._seed}
         return {"source": text, **bench, "tunables": tunables or {}, "shapes": shapes or [], "whole": is_whole}
 
-    async def _in_process(self, request: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
+    async def in_process(self, request: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
+        """Answer a call in a process of its own, when it is its turn; a fault of the tool for one that cannot be."""
         with _tool_errors(self._settings), anyio.CancelScope() as scope:
             self._under_way.add(scope)
             try:
@@ -258,15 +267,6 @@ class AgentTools:
         return replace(condition, reason=clipped(reason), folder=redacted(condition.folder, (), str(Path.home())))
 
 
-@contextlib.contextmanager
-def _tool_errors(settings: Settings) -> Iterator[None]:
-    """Faults as a client is told of them: one sentence without keys."""
-    try:
-        yield
-    except ScientistError as error:
-        raise ToolError(redacted(" ".join(str(error).split()), settings.secrets(), str(Path.home()))) from None
-
-
 def serve(settings: Settings, folder: Path, budget_usd: float, most_at_once: int) -> None:
     """Answer one client on standard input and output until it goes, or until SIGTERM; calls under way end then.
 
@@ -275,11 +275,12 @@ def serve(settings: Settings, folder: Path, budget_usd: float, most_at_once: int
     workspace = ClientFolder(folder)
     runs = RunCalls(settings, workspace, budget_usd, most_at_once)
     tools = AgentTools(settings, workspace, runs, secrets.randbelow(1 << 31))
-    server = StrictServer(INSTRUCTIONS)
+    server, optimise = StrictServer(INSTRUCTIONS), optimise_tool(settings, workspace, tools.in_process, tools.run)
     for name in READING:
         server.add_tool(getattr(tools, name), annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
     for name in ACTING:
-        server.add_tool(getattr(tools, name), annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
+        tool = optimise if name == "optimise" else getattr(tools, name)
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
 
     async def until_stopped() -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from records.errors import UsageError
@@ -63,6 +63,21 @@ class ClientFolder:
             except OSError as error:
                 raise UsageError(f"{name[:200]!r} cannot be written ({error.strerror})") from None
         return self.root / name
+
+    def write_folder(self, name: str, files: Mapping[str, bytes]) -> None:
+        """Write files into a new folder, whose parent is there; UsageError where anything has its name."""
+        *folders, last = _parts(name)
+        with self._open(folders, name) as number:
+            target = Path(f"/proc/self/fd/{number}") / last
+            try:
+                target.mkdir()
+                for path, content in files.items():
+                    (target / path).parent.mkdir(parents=True, exist_ok=True)
+                    write_whole(target / path, content, is_public=True)
+            except FileExistsError:
+                raise UsageError(f"{name[:200]!r} is there already; choose another name") from None
+            except OSError as error:
+                raise UsageError(f"{name[:200]!r} cannot be written ({error.strerror})") from None
 
     @contextlib.contextmanager
     def _open(self, parts: list[str], name: str) -> Iterator[int]:

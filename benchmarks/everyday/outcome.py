@@ -108,12 +108,19 @@ def measured(function: Function, public: Path | None, folder: Path) -> Outcome:
         try:
             step()
         except (Refused, OSError, KeyError, TypeError) as error:
-            faults.append(str(error) or type(error).__name__)
+            faults.append(_without_folders(str(error) or type(error).__name__, (folder, public or folder)))
         if step is imported and faults:
             break
     plain = {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
     seconds = round(time.monotonic() - begun)
     return Outcome(digest(function), seconds=seconds, fault="; ".join(faults), **plain)
+
+
+def _without_folders(text: str, folders: Sequence[Path]) -> str:
+    """Leave this machine's paths out of a sentence that is stored."""
+    for folder in folders:
+        text = text.replace(f"{folder}/", "")
+    return text
 
 
 def stored() -> dict[str, dict[str, Outcome]]:

@@ -66,7 +66,8 @@ class Candidates {
     const index = this.rows.findIndex((row) => row.line.id === id);
     if (index >= 0) this.list.show(index);
     else this.list.draw(true);
-    this.list.element.setAttribute("aria-activedescendant", `row-${id}`);
+    if (index >= 0) this.list.element.setAttribute("aria-activedescendant", `row-${id}`);
+    else this.list.element.removeAttribute("aria-activedescendant");
     this.element.classList.toggle("has-one", Boolean(id));
     await this.sheetAgain();
   }

@@ -52,12 +52,14 @@ function branch(row, step, descent, state) {
   return group;
 }
 
-// A list of rows of one height; only those in sight are elements.
+const ROW_STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+
+// A list of rows of one height; only those in sight are elements. With `pick` the arrows move a cursor and Enter opens.
 class VirtualList {
-  constructor({ height, render, label, role = "listbox" }) {
-    Object.assign(this, { height, render, items: [], first: -1, last: -1 });
-    this.inner = h("div", { class: "rows" });
-    this.element = h("div", { class: "virtual", tabindex: "0", role, "aria-label": label, scroll: () => this.later() }, this.inner);
+  constructor({ height, render, label, role = "listbox", pick = null }) {
+    Object.assign(this, { height, render, pick, items: [], first: -1, last: -1, cursor: -1 });
+    this.inner = h("div", { class: "rows", role: "presentation" });
+    this.element = h("div", { class: "virtual", tabindex: "0", role, "aria-label": label, scroll: () => this.later(), keydown: pick && ((event) => this.key(event)) }, this.inner);
     new ResizeObserver(() => this.draw(true)).observe(this.element);
   }
 
@@ -65,6 +67,17 @@ class VirtualList {
     this.items = items;
     this.inner.style.height = `${items.length * this.height}px`;
     this.draw(true);
+  }
+
+  key(event) {
+    const step = ROW_STEPS[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || (!step && (event.key !== "Enter" || this.cursor < 0))) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!step) return this.pick(this.items[this.cursor]);
+    this.cursor = Math.max(0, Math.min(this.items.length - 1, this.cursor + step));
+    this.show(this.cursor);
+    this.element.setAttribute("aria-activedescendant", this.inner.querySelector("[aria-selected=true]")?.id ?? "");
   }
 
   later() {

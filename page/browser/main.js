@@ -84,7 +84,6 @@ function stateText(state, said) {
 function take(run, name, value) {
   if ((app.place.run || "") !== run) return;
   if (name === "row" && app.book && !app.events.some((event) => event.number === value.number)) app.events = [...app.events, value].slice(-200);
-  if (name === "row" && app.book) masthead();
   if (name === "standing" && !standingIsNew(value)) return;
   if (app.soon) return;
   const wait = Math.max(60, LEAST_MS - (performance.now() - (app.readAt || 0)));
@@ -113,8 +112,8 @@ function masthead() {
   const title = book ? h("h1", { class: "title" }, h("b", {}, book.head.task), h("span", { class: "mono" }, ` ${book.head.id} `), tag(book.head.status)) : null;
   app.bar.replaceChildren(...[home, title, app.state, app.step, h("button", { type: "button", class: "quiet help-key", "aria-label": "keys", click: help }, "?"), tabs].filter(Boolean));
   giveBack();
-  const steps = book ? stepsNow(book, app.events) : [];
-  app.step.replaceChildren(...(steps.length ? [stepOf(steps[steps.length - 1])].flat(2) : []), steps.length > 1 ? ` and ${steps.length - 1} more` : "");
+  const stages = book ? stagesNow(book) : [];
+  app.step.replaceChildren(...(stages.length ? stageNow(book, stages[0]) : []), stages.length > 1 ? ` and ${stages.length - 1} more` : "");
   document.title = book ? `${book.head.best_us ? `${inUs(book.head.best_us)} · ` : ""}${book.head.task} · ${book.head.id}` : "Kernel Scientist";
 }
 

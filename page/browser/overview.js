@@ -78,7 +78,7 @@ const SAID = {
   generation: (p) => `generation ${p.generation}${p.of ? ` of ${p.of}` : ""}`,
   selected: (p) => `building on ${p.base}: ${p.why}`,
   planned: (p) => (p.experiments ? `planned ${p.experiments}` : "nothing was planned"),
-  stage: (p) => `${p.experiment} ${p.stage}`,
+  stage: (p, names) => (p.experiment ? `${p.experiment} ` : "") + (names[p.stage] || p.stage),
   attempt: (p) => `${p.attempt} ${p.status}${p.geomean_us ? `, ${inUs(p.geomean_us)}` : p.reason ? `: ${p.reason}` : ""}`,
   driving: () => "a process took up the run",
   driven: (p) => `the process let it go after ${inSeconds(p.wall_seconds)}`,
@@ -89,15 +89,15 @@ const SAID = {
   warning: (p) => `warning: ${p.message}`,
 };
 
-function sentenceOf(event) {
+function sentenceOf(event, names) {
   const say = SAID[event.kind];
-  return say ? say(event.payload) : `${event.kind} ${Object.entries(event.payload).map(([name, value]) => `${name} ${value}`).join(", ")}`;
+  return say ? say(event.payload, names) : `${event.kind} ${Object.entries(event.payload).map(([name, value]) => `${name} ${value}`).join(", ")}`;
 }
 
 function activity(view) {
   const events = view.events.filter((event) => event.kind !== "step").slice(-60).reverse(); // a step of a server: for forks alone
   return h("section", { class: "activity" }, h("h2", {}, data.isLive ? "Diary" : "End of the diary"),
-    h("ol", { class: "diary keeps", tabindex: "0", "aria-label": "diary" }, events.map((event) => h("li", { class: `e-${event.kind.replace(/\W/g, "")}` }, h("time", {}, atClock(event.at)), h("span", {}, sentenceOf(event)))),
+    h("ol", { class: "diary keeps", tabindex: "0", "aria-label": "diary" }, events.map((event) => h("li", { class: `e-${event.kind.replace(/\W/g, "")}` }, h("time", {}, atClock(event.at)), h("span", {}, sentenceOf(event, view.book.stage_names)))),
       events.length ? null : h("li", { class: "nothing" }, "nothing yet")));
 }
 
@@ -122,6 +122,7 @@ async function overview(view) {
     h("section", { class: "about" }, h("h2", {}, "About this run"),
       book.task_description ? h("details", {}, h("summary", {}, `Task: ${book.task_title || head.task}`), h("pre", { class: "said" }, book.task_description)) : null,
       pairs("Settings", { target: book.target_title || head.target, on: head.on, author: head.author, seed: book.seed, ...book.config }),
+      stageTimes(book),
       pairs("Environment", { ...book.environment, "isolation of compiler and kernels": book.isolation }),
       h("details", { open: true }, h("summary", {}, "Words on this page"), words.list())));
 }

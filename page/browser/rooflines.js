@@ -44,13 +44,13 @@ function isFarFromRidge(book, found) {
 }
 
 // The drawing for one case; where the work of the task is not known, the share of the roofline in its place.
-function rooflineOf(view, name, height, isWhole) {
+function rooflineOf(view, name, height, isWhole, isPlain = false) {
   const { book } = view, found = roofline(book, name);
   if (!found || !found.dots.length) return shares(view, name, height);
   const { lines, low, high } = roofLines(book, found, isWhole ?? !isFarFromRidge(book, found)), unit = found.isArithmetic ? "TFLOP/s" : "TB/s";
   const isCounted = book.lines.some((line) => line.timings.some((one) => one.hbm_us > 0));
   return h("div", {}, plot({
-    height, label: `roofline of ${name}, ${counted(found.dots.length, "candidate")}`, dots: found.dots, lines, tip: (line) => rooflineTip(line, name), pick: (line) => view.open(line.id),
+    height, label: `roofline of ${name}, ${counted(found.dots.length, "candidate")}`, dots: found.dots, lines: isPlain ? lines.filter((line) => !line.isGuide) : lines, tip: (line) => rooflineTip(line, name), pick: (line) => view.open(line.id),
     x: { label: found.isArithmetic ? "FLOP per byte of HBM traffic (log)" : "necessary bytes per byte of HBM traffic (log)", format: compact, isLog: true, low, high },
     y: { label: `${found.isArithmetic ? "" : "necessary bytes, "}${unit}, ${book.head.kind} (log)`, format: compact, isLog: true },
   }), h("p", { class: "note" }, "Case ", h("span", { class: "mono" }, name), ". ", isCounted ? "Traffic is what the lab counts for each candidate; up is faster, right is less traffic." : "Nobody counted the traffic of these candidates: it is taken to be what the task needs at least.",

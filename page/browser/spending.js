@@ -36,7 +36,8 @@ function costCurve(view) {
 function callList(view) {
   const { book, ui } = view, roles = [["", "all roles"], ...[...new Set(book.calls.map((call) => call.role))].map((role) => [role, role])];
   const shown = book.calls.filter((call) => !ui.role || call.role === ui.role).reverse(), pane = h("div", { class: "talk" });
-  const list = new VirtualList({ height: 24, label: "calls", render: (call) => h("div", { class: "row call-row", role: "option", "data-call": call.number, click: () => { pane.replaceChildren(callDetails(view, call)); pane.firstChild.open = true; pane.scrollIntoView({ block: "nearest" }); } },
+  const open = (call) => { pane.replaceChildren(callDetails(view, call)); pane.firstChild.open = true; pane.scrollIntoView({ block: "nearest" }); };
+  const list = new VirtualList({ height: 24, label: "calls", pick: open, render: (call, n) => h("div", { class: "row call-row", role: "option", id: `call-${call.number}`, "aria-selected": String(n === list.cursor), "data-call": call.number, click: () => open(call) },
     h("span", {}, call.role), h("span", { class: "mono" }, call.experiment || (call.generation === null ? "" : `generation ${call.generation}`)), h("span", { class: "mono" }, call.model), h("span", { class: "n" }, inCount(call.prompt_tokens)), h("span", { class: "n" }, inCount(call.completion_tokens)), h("span", { class: "n" }, call.state === "done" ? inUsd(call.usd) : "in flight"), h("span", { class: "n" }, atClock(call.at))) });
   list.element.style.height = `${Math.min(360, shown.length * 24 + 2)}px`;
   list.set(shown);

@@ -1,31 +1,27 @@
-// What a run is doing now, and for how long, by the clock of the machine that serves the page.
+// What a run is doing now, and for how long, by the clock of the machine that serves the page; and what its time went to.
 
 const serverClock = { aheadMs: 0 };
 
-// Steps {text, at}, oldest first: the stages under way, or what happened last where none is.
-function stepsNow(book, events) {
-  if (book.head.status !== "running") return [];
-  const stages = new Map();
-  let last = null;
-  for (const event of events) {
-    const { kind, payload, at } = event, name = payload.experiment;
-    if (kind === "stage") stages.set(name, { text: `${name} ${payload.stage}`, at });
-    else if (kind === "attempt") stages.delete(name);
-    else if (kind === "generation" || kind === "stopped" || kind === "driving") stages.clear();
-    if (SAID[kind]) last = { text: `after “${sentenceOf(event)}”`, at };
-  }
-  return stages.size ? [...stages.values()] : last ? [last] : [];
-}
+const stagesNow = (book) => (book.head.status === "running" ? book.stages : []);
 
-const ageOf = (at) => inSeconds((Date.now() + serverClock.aheadMs - Date.parse(at)) / 1000);
+const ageOf = (since) => inSeconds((Date.now() + serverClock.aheadMs) / 1000 - since);
 
-const stepOf = (step) => [step.text, " ", h("span", { class: "age", "data-since": step.at }, ageOf(step.at))];
+const wordsOfStage = (book, stage) => book.stage_names[stage] || stage;
+
+const stageNow = (book, stage) => [stage.experiment ? `${stage.experiment}: ` : "", wordsOfStage(book, stage.stage), " ", h("span", { class: "age", "data-since": stage.since }, ageOf(stage.since))];
 
 function tickAges() {
-  for (const age of document.querySelectorAll("[data-since]")) age.textContent = ageOf(age.dataset.since);
+  for (const age of document.querySelectorAll("[data-since]")) age.textContent = ageOf(Number(age.dataset.since));
 }
 
 function nowOf(view) {
-  const steps = stepsNow(view.book, view.events);
-  return steps.length ? h("p", { class: "now" }, h("b", {}, "Now"), " ", steps.slice(-6).map((step, n) => [n ? " · " : "", stepOf(step)])) : null;
+  const { book } = view, stages = stagesNow(book);
+  return stages.length ? h("p", { class: "now" }, h("b", {}, "Now"), " ", stages.slice(0, 6).map((stage, n) => [n ? " · " : "", stageNow(book, stage)])) : null;
+}
+
+function stageTimes(book) {
+  const rows = Object.entries(book.stage_seconds).map(([stage, seconds]) => ({ stage, seconds })).sort((a, b) => b.seconds - a.seconds), all = rows.reduce((sum, row) => sum + row.seconds, 0);
+  return all ? h("details", {}, h("summary", {}, `Time by stage: ${inSeconds(all)}`), table([
+    ["stage", (row) => row.stage], ["what is done then", (row) => wordsOfStage(book, row.stage)], ["time", (row) => `${row.seconds.toFixed(1)} s`, "n"], ["share", (row) => [meter(row.seconds / all), inShare(row.seconds / all)], "n"],
+  ], rows)) : null;
 }

@@ -8,19 +8,22 @@ const bestOf = (book) => book.lines.find((line) => line.id === book.head.best_id
 
 // The number that heads the page, and what it is of.
 function heading(head, words) {
-  const line = head.headline, over = line.over === "seed" ? ["the best ", words.word("seed")] : overOf(line);
-  if (!line.best_id) return [DASH, head.candidates ? ["no kernel is ", words.word("verified"), " yet"] : "no kernel was judged yet"];
+  const yet = head.status === "running" ? " yet" : "", line = head.headline, over = line.over === "seed" ? ["the best ", words.word("seed")] : overOf(line);
+  if (!line.best_id) return [DASH, head.candidates ? ["no kernel is ", words.word("verified"), yet] : `no kernel was judged${yet}`];
   if (line.gain === null) return [inUs(line.best_us), [words.word(line.time_kind), ": no first kernel has such a time to compare with"]];
-  if (line.over_id === line.best_id) return ["1.00×", ["nothing is faster than ", over, " yet"]];
+  if (line.over_id === line.best_id) return ["1.00×", ["nothing is faster than ", over, yet]];
   return [inTimes(line.gain), line.is_tie ? ["the speed of ", over, ": equal within the clock's error"] : ["the speed of ", over]];
 }
 
+// What the user brought, where the gain could not be told over it.
+const refusedKernel = (book) => (book.head.headline.over === "given" ? null : book.lines.find((one) => !one.generation && ["given", "file"].includes(one.picked_as) && one.status !== "accepted"));
+
 function headline(view, words) {
-  const { book } = view, { head } = book, line = head.headline, [number, of] = heading(head, words), lacking = line.text.split("; your kernel was not accepted: ")[1];
+  const { book } = view, { head } = book, line = head.headline, [number, of] = heading(head, words), refused = refusedKernel(book);
   const times = !line.best_id ? null : h("p", { class: "times" }, line.gain === null || line.over_id === line.best_id ? null : [h("b", {}, inUs(line.over_us)), " → "], h("b", {}, inUs(line.best_us)), " ", words.word(line.time_kind),
     line.time_kind === "predicted" ? ", none measured" : "", book.shapes.length > 1 ? [", ", words.word("mean"), ` of ${counted(book.shapes.length, "case")}`] : "");
   return h("section", { class: "headline", "aria-label": "result" }, h("h2", {}, h("span", { class: "number" }, number), " ", h("span", {}, of)),
-    h("div", { class: "facts" }, times, lacking ? h("p", { class: "loss" }, `Your kernel was not accepted: ${lacking}`) : null, factsOf(line, words),
+    h("div", { class: "facts" }, times, refused ? h("p", { class: "loss" }, `Your kernel was not accepted: ${refused.reason || refused.status}. `, link(view, refused.id)) : null, factsOf(line, words),
       h("p", { class: "note" }, standing(head)), line.advice ? h("p", { class: "advice" }, h("b", {}, "Next"), ` ${line.advice}.`) : null, nowOf(view)));
 }
 
@@ -80,7 +83,7 @@ async function differenceBetween(view, from, to) {
 function gapSection(view, words) {
   const { book } = view, best = bestOf(book);
   if (!best || !book.roofline_us || !best.roofline) return null;
-  const gap = book.head.best_us - book.roofline_us, drawing = rooflineOf(view, slowestCase(book), 300);
+  const gap = book.head.best_us - book.roofline_us, drawing = rooflineOf(view, slowestCase(book), 300, undefined, true);
   return h("section", { class: "roof-gap" }, h("div", { class: "bar-of" }, h("h2", {}, "The roofline"), h("a", { href: view.address("roofline") }, "every case")),
     h("p", {}, h("b", {}, inShare(best.roofline)), " of the ", words.word("roofline"), " is reached: ", inUs(book.head.best_us), ` ${book.head.kind}, where `, inUs(book.roofline_us), " is the least; ", h("b", {}, inUs(Math.max(0, gap))), " remain."),
     drawing, causesOf(book, words));

@@ -22,7 +22,8 @@ from pathlib import Path
 
 from records.codec import dumps
 from records.computed_once import computed_once
-from records.errors import ToolchainError
+from records.disk_room import full_disk
+from records.errors import DiskFull, ToolchainError
 from records.files import write_whole
 from sandbox.amdgcn.build_budget import BuildBudget, unaffordable
 from sandbox.amdgcn.toolchain import Toolchain
@@ -31,7 +32,7 @@ from sandbox.candidate.diagnostics import BUILD_CPU_S, SOURCE, ending_of
 from sandbox.candidate.header_names import INCLUDE, further_names
 from sandbox.candidate.pp_tokens import first_row
 from sandbox.evidence import Evidence
-from sandbox.process import Completed, ProcessLimits, run
+from sandbox.process import Completed, ProcessLimits, last_words, run
 
 PRINTED = 2 * 65536  # bytes of a tool's output that are kept
 LIMITS = ProcessLimits(cpu_s=int(BUILD_CPU_S), memory_bytes=1900 << 20, file_bytes=256 << 20)  # of each tool
@@ -72,7 +73,10 @@ class Tools:
             cage=self.toolchain.cage,
             view=compiler_view(self.toolchain, work, readable),
             output_cap=printed,
+            stop=self.toolchain.stop,
         )
+        if completed.returncode != 0 and (full := full_disk([work])):
+            raise DiskFull(f"{full}, and the compiler writes there")  # a text is never blamed for it
         if self.budget:
             self.budget.charge(completed)
         if self.evidence:
@@ -153,7 +157,7 @@ class FrontEnd:
         completed = Tools(self.tools.toolchain).run(folder, "clang", *make)
         if completed.returncode != 0:
             raise ToolchainError(
-                f"our own headers do not compile ({completed.stderr.strip()[:300]}); run ./kernel-scientist again"
+                f"our own headers do not compile ({last_words(completed.stderr)}); run ./kernel-scientist again"
             )
         write_whole(parent / _PLACE, folder.name.encode())
         return folder

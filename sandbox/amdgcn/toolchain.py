@@ -7,14 +7,16 @@ import importlib.util
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from records.computed_once import computed_once
-from records.errors import MachineError, ToolchainError
+from records.disk_room import full_disk
+from records.errors import DiskFull, MachineError, ToolchainError
+from records.stopping import StopSignal
 from sandbox.cage.confinement import Cage
 from sandbox.isolation import choose_cage
-from sandbox.process import Completed, ProcessLimits, run
+from sandbox.process import Completed, ProcessLimits, last_words, run
 
 REMEDY = "run ./kernel-scientist again to repair the set-up, or install the pinned ziglang wheel into this environment"
 LAUNCHER = Path(__file__).parents[1] / "cage" / "launcher"
@@ -23,6 +25,7 @@ LAUNCHER = Path(__file__).parents[1] / "cage" / "launcher"
 STATIC = ("-static", "-s")
 _LAUNCHER_FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
+MOST_BUILT = 64 << 20  # bytes of its cache: the C library, what it keeps while it builds, and the first programs
 _HOST_PROBE = '#include <stdio.h>\nint main(void) { return printf("ready\\n") < 0; }\n'
 _DEVICE_PROBE = (
     'extern "C" __attribute__((global)) void probe(float *x) { x[__builtin_amdgcn_workitem_id_x()] += 1.0f; }\n'
@@ -32,10 +35,11 @@ _VERSIONS: dict[tuple[str, int, int], str] = {}  # each file is asked once a pro
 
 @dataclass(frozen=True)
 class Toolchain:
-    """One installed compiler and the folder where it may keep its caches."""
+    """One installed compiler, the folder where it may keep its caches, and what stops those who work with it."""
 
     zig: Path
     cache: Path
+    stop: StopSignal = field(default_factory=StopSignal, compare=False)
 
     @computed_once
     def cage(self) -> Cage:
@@ -123,20 +127,20 @@ class Toolchain:
         """Run the compiler on sources of our own; ToolchainError says what it cannot do."""
         completed = self._run(argv, work, environment, timeout_s=600)
         if completed.returncode != 0:
-            last = (completed.stderr.strip() or "no message").splitlines()[-1]
+            if full := full_disk([work, self.cache], MOST_BUILT):
+                raise DiskFull(f"{full}, and the compiler's cache needs {MOST_BUILT >> 20} MiB")
+            last = last_words(completed.stderr) or "no message"
             raise ToolchainError(f"the compiler at {self.zig} cannot {purpose} ({last}); {REMEDY}")
 
     def _ask(self, *args: str) -> str:
         completed = self._run([str(self.zig), *args], self.cache, self.environment(), timeout_s=60)
         if completed.returncode != 0:
-            raise ToolchainError(
-                f"the compiler at {self.zig} does not run ({completed.stderr.strip()[:200]}); {REMEDY}"
-            )
+            raise ToolchainError(f"the compiler at {self.zig} does not run ({last_words(completed.stderr)}); {REMEDY}")
         return completed.stdout
 
     def _run(self, argv: Sequence[str], cwd: Path, environment: dict[str, str], timeout_s: float) -> Completed:
         try:
-            return run(argv, cwd=cwd, env=environment, timeout_s=timeout_s, limits=_LIMITS)
+            return run(argv, cwd=cwd, env=environment, timeout_s=timeout_s, limits=_LIMITS, stop=self.stop)
         except MachineError as error:
             raise ToolchainError(f"{error}; {REMEDY}") from None
 
@@ -175,12 +179,15 @@ def build_launcher(toolchain: Toolchain) -> Path:
     return program
 
 
-def find_toolchain(cache: Path) -> Toolchain:
-    """Find the compiler of this Python environment; ToolchainError says how to get one when it is missing."""
+def find_toolchain(cache: Path, stop: StopSignal | None = None) -> Toolchain:
+    """Find the compiler of this Python environment; ToolchainError says how to get one when it is missing.
+
+    `stop` ends its programs.
+    """
     spec = importlib.util.find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise ToolchainError(f"there is no compiler: the ziglang package is not installed here; {REMEDY}")
     zig = Path(spec.origin).parent / "zig"
     if not zig.is_file():
         raise ToolchainError(f"the ziglang package has no compiler at {zig}; {REMEDY}")
-    return Toolchain(zig, cache.absolute())
+    return Toolchain(zig, cache.absolute(), stop or StopSignal())

@@ -23,6 +23,7 @@ from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.prepare import Prepared
 from sandbox.cases.derived import candidate_secret, derived_cases
 from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.inputs.in_slices import expected_in_slices
 from sandbox.cases.inputs.more_outputs import has_few, more_outputs
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
@@ -210,7 +211,7 @@ class References:
         return self._reference(case, self._inputs(case, family), family)
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
-        reference, baseline = self.task.expected(inputs, case)
+        reference, baseline = expected_in_slices(self.task, lambda: self.families.independent, inputs, case)
         yardsticks, admission = dict[str, Yardstick](), Admission(self.task, inputs, case)
         for spec in self.task.outputs:
             name, tolerance = spec.name, self.families.tolerance(spec, family)

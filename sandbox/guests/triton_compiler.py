@@ -113,6 +113,7 @@ class TritonCompiler:
             limits=self._limits,
             cage=self._toolchain.cage,
             view=view.with_folder(folder),
+            stop=self._toolchain.stop,
         )
 
     def _read(self, job: TritonJob, reply: dict[str, Any], folder: Path, completed: Completed) -> TritonKernel:

@@ -40,7 +40,7 @@ class ConfirmedCase:
         timed, sample, begun_s = self.timed, self.timed.nothing(), self.spent_s()
         if cost(timed.judge.task, timed.case.dims) <= SMALL:
             return timed.whole()
-        if not timed.plan.has_parts:
+        if not timed.plan.has_parts or timed.judge.task.initials:
             return self._in_one()
         findings = timed.sampled(sample, PILOT, 0)
         if findings is None:

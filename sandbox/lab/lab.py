@@ -45,7 +45,7 @@ from sandbox.lab.outcomes import Outcomes
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.scene import Scene
 from sandbox.lab.stored_inputs import StoredInputs
-from sandbox.process import Completed
+from sandbox.process import Completed, last_words
 from sandbox.target import Target
 from tasks.task import Task
 
@@ -250,7 +250,7 @@ class Lab(ABC):
         except (OSError, NoResult) as error:
             how = "did not end at its deadline" if completed.timed_out else f"ended with status {completed.returncode}"
             raise NoAnswer(
-                f"the lab's executor {how} without a result ({completed.stderr.strip()[:300] or error})"
+                f"the lab's executor {how} without a result ({last_words(completed.stderr) or error})"
             ) from None
         return layout.regions, answer, outputs
 

@@ -69,7 +69,7 @@ class MachineLab(Lab):
         self._instrumented: Recent[tuple[str, frozenset[int]], LabProgram | tuple[Finding, ...] | None]
         self._instrumented = Recent(PROGRAMS)
         self._instrumenting = threading.Lock()
-        self._servers = ProgramServers(lambda: executor(toolchain, self._cache), toolchain.cage)
+        self._servers = ProgramServers(lambda: executor(toolchain, self._cache), toolchain.cage, toolchain.stop)
 
     def warm(self) -> None:
         """Build the interpreter and the precompiled header of programs with probes."""
@@ -218,7 +218,8 @@ class MachineLab(Lab):
         program = executor(self._toolchain, self._cache)
         view = executor_view(program, folder, image, *stored)
         words = [str(program), *map(str, argv)]
-        return run(words, cwd=folder, env={}, limits=limits, cage=self._toolchain.cage, view=view)
+        cage, stop = self._toolchain.cage, self._toolchain.stop
+        return run(words, cwd=folder, env={}, limits=limits, cage=cage, view=view, stop=stop)
 
 
 def _refusal(refused: UnreadableListing, source_name: str) -> Finding:

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from records import scratch_folder
+from records.stopping import StopSignal
 from sandbox.cage.confinement import Cage
 from sandbox.cage.meter import End, Meter, ProcessLimits
 from sandbox.cage.view import View
@@ -42,9 +43,10 @@ _ANSWER_BYTES = 64
 class ProgramServer:
     """One interpreter with its folder, in a cage with namespaces of its own."""
 
-    def __init__(self, executor: Path, image: Path, parent: Path, cage: Cage) -> None:
-        """Start it; `parent` is where its folder is made. MachineError, HostStarved."""
-        self.image = image
+    def __init__(self, executor: Path, image: Path, parent: Path, cage: Cage, stop: StopSignal) -> None:
+        """Start it; `parent` is where its folder is made. MachineError, HostStarved, RunStopped."""
+        stop.check()
+        self.image, self._stop = image, stop
         self._base = scratch_folder.make_in(parent, prefix())
         self.folder, self._inputs = self._base / "work", self._base / "inputs"
         self.folder.mkdir()
@@ -74,7 +76,11 @@ class ProgramServer:
         return child.stdin.fileno(), child.stdout.fileno(), child.stderr.fileno()
 
     def run(self, limits: ProcessLimits, stored: Path | None) -> Completed:
-        """Execute the request that lies in the folder; `stored` is a file of inputs. OSError where none can be."""
+        """Execute the request that lies in the folder; `stored` is a file of inputs. OSError where none can be.
+
+        RunStopped where none may be, or where this one is not to end.
+        """
+        self._stop.check()
         started, name = time.monotonic(), b""
         into, out, _ = self._pipes()
         if stored is not None:
@@ -105,6 +111,7 @@ class ProgramServer:
         assert self._pid is not None
         meters = [Meter(pid, limits, (self.folder,)) for pid in children_of(self._pid)]
         while not self._poll.poll(_LOOK_MS):
+            self._stop.check()
             for meter in meters:
                 if met := meter.look():
                     return met, meter.cpu_s
@@ -141,9 +148,9 @@ class ProgramServer:
 class ProgramServers:
     """Servers that wait for requests, by program. Safe for threads."""
 
-    def __init__(self, executor: Callable[[], Path], cage: Cage) -> None:
-        """`executor` finds the interpreter."""
-        self._executor, self._cage = executor, cage
+    def __init__(self, executor: Callable[[], Path], cage: Cage, stop: StopSignal) -> None:
+        """`executor` finds the interpreter; `stop` ends servers that are at work."""
+        self._executor, self._cage, self._stop = executor, cage, stop
         self._idle = deque[ProgramServer]()
         self._lock, self._users = threading.Lock(), 0
         self._starter: ThreadPoolExecutor | None = None
@@ -210,7 +217,7 @@ class ProgramServers:
         return starting.result()
 
     def _started(self, image: Path, parent: Path) -> ProgramServer:
-        return ProgramServer(self._executor(), image, parent, self._cage)
+        return ProgramServer(self._executor(), image, parent, self._cage, self._stop)
 
     def _waiting(self, image: Path) -> ProgramServer | None:
         while True:

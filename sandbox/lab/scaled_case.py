@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from records.errors import ReferenceTooLarge
 from sandbox.lab.lab_verify import Judge, Rows
-from tasks.held_out import cost
+from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
 from tasks.task import Case, Task
 
@@ -24,6 +25,16 @@ def shortened(judge: Judge, run: Callable[[Judge, float], Rows], limits: Sequenc
         if not judge.slow and not judge.moving:
             break
     return rows
+
+
+def within_memory(judge: Judge, run: Callable[[Judge, float], Rows], most: float) -> Rows:
+    """Run under falling limits until the reference fits; ReferenceTooLarge where that of a small case does not."""
+    try:
+        return shortened(judge, lambda part, limit: run(part, min(limit, most)))
+    except ReferenceTooLarge:
+        if most <= SMALL:
+            raise
+    return within_memory(judge, run, most / 4)
 
 
 def scaled(task: Task, case: Case, limit: float) -> Case:

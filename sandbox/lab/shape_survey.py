@@ -28,6 +28,7 @@ from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.machine.machine_program import InstructionLines
+from sandbox.process import last_words
 from tasks.columns import Column
 from tasks.dtypes import numpy_dtype
 from tasks.task import Case, Task
@@ -183,7 +184,7 @@ def _answer(
         lab._note_cpu(completed.cpu_s if completed.cpu_s > 0 else completed.seconds)
         try:
             if completed.returncode:
-                raise NoResult(completed.stderr.strip()[:300] or f"{completed.end}, {completed.returncode}")
+                raise NoResult(last_words(completed.stderr) or f"{completed.end}, {completed.returncode}")
             return dict(decoded(read_output(execution_place.folder / "result.json", _MOST_BYTES)))
         except (OSError, ValueError, RecursionError) as error:
             raise NoAnswer(f"the lab's executor ended a survey without a result ({error})") from None

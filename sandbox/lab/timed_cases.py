@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from records.computed_once import computed_once
+from records.errors import ReferenceTooLarge
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.arguments import BufferArg, StructArg
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
@@ -23,7 +24,7 @@ from sandbox.lab.drawn import Drawn
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
 from sandbox.lab.ownership import LESS
-from sandbox.lab.scaled_case import scaled, shortened
+from sandbox.lab.scaled_case import scaled, shortened, within_memory
 from sandbox.lab.slab_comparison import SlabComparison
 from sandbox.lab.timed_inputs import TimedInputs
 from sandbox.lab.workgroups import drawn
@@ -86,6 +87,14 @@ class TimedCase:
         return deadline_s if cost(self.judge.task, self.case.dims) <= SMALL else max(deadline_s, SAMPLE_S)
 
     def run(self) -> Rows:
+        """Execute a few workgroups and compare; the case scaled down where its reference takes too much memory."""
+        try:
+            return self._run()
+        except ReferenceTooLarge:
+            most = cost(self.judge.task, self.case.dims) / 2
+            return within_memory(self.judge, lambda judge, limit: replace(self, judge=judge)._at_most(limit), most)
+
+    def _run(self) -> Rows:
         """Execute a few workgroups and compare; more, or all, where these leave a question."""
         if cost(self.judge.task, self.case.dims) <= SMALL:
             return self.whole()
@@ -265,8 +274,9 @@ class TimedCase:
         return shortened(self.judge, lambda judge, limit: replace(self, judge=judge)._shortened(limit))
 
     def _shortened(self, limit: float) -> Rows:
-        if cost(self.judge.task, self.case.dims) <= limit:
-            return self.whole()
+        return self.whole() if cost(self.judge.task, self.case.dims) <= limit else self._at_most(limit)
+
+    def _at_most(self, limit: float) -> Rows:
         secret = scaled(self.judge.task, replace(self.case, seed=self.inputs.seed), limit)
         row, findings = self.judge.run(secret, self.inputs.variant)
         return replace(row, stands_for=self.case.name), findings

@@ -11,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from records import scratch_folder
-from records.errors import LabError
-from sandbox.amdgcn.toolchain import STATIC, Toolchain
-from sandbox.process import ProcessLimits, run
+from records.disk_room import full_disk
+from records.errors import DiskFull, LabError
+from sandbox.amdgcn.toolchain import MOST_BUILT, STATIC, Toolchain
+from sandbox.process import ProcessLimits, last_words, run
 
 FOLDER = Path(__file__).parent / "interpreter"
 FLAGS = (
@@ -120,7 +121,10 @@ def _build(toolchain: Toolchain, path: Path) -> None:
 def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], step: str) -> None:
     # A compiler that was killed may leave its cache with the name of an object that is not there, which stays so.
     env = {**toolchain.environment(), "ZIG_LOCAL_CACHE_DIR": str(work / _OBJECTS)}
-    completed = run(toolchain.command(*argv), cwd=work, env=env, timeout_s=_TIMEOUT_S, limits=_LIMITS)
+    command, stop = toolchain.command(*argv), toolchain.stop
+    completed = run(command, cwd=work, env=env, timeout_s=_TIMEOUT_S, limits=_LIMITS, stop=stop)
     if completed.returncode != 0:
-        message = (completed.stderr.strip() or "no message")[:400]
+        if full := full_disk([work, toolchain.cache], MOST_BUILT):
+            raise DiskFull(f"{full}, and the interpreter is built there")
+        message = last_words(completed.stderr, 400) or "no message"
         raise LabError(f"the interpreter does not compile ({step}: {message}); reinstall the pinned compiler")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
-from app.commands.tasks_new import with_right_seed
 from app.settings import load_settings
 from app.task_folders import open_sound_task
+from app.task_making import with_right_seed
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="the extra `torch` is not installed")
@@ -114,7 +114,7 @@ def test_a_machine_without_pytorch_is_told_how_to_get_it(workdir: Path, capsys: 
         pytest.skip("PyTorch is installed")
     (workdir / "f.py").write_text(BIAS_GELU)
     assert run_command(["tasks", "new", "t", "--from", "f.py:bias_gelu", *SHAPES]) == 2
-    assert "install the extra `torch`" in capsys.readouterr().err
+    assert "setup torch" in capsys.readouterr().err
 
 
 @needs_torch

@@ -147,8 +147,6 @@ def test_the_width_of_a_window_is_known_from_the_sizes_of_the_file(tmp_path: Pat
         ]
 
 
-@needs_torch
-@pytest.mark.long
 def test_borders_and_diagonals_of_numpy_are_imported(tmp_path: Path) -> None:
     path = tmp_path / "borders.py"
     path.write_text(NUMPY)

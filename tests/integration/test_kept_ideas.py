@@ -10,12 +10,16 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 from agents.author import Idea, Proposal, Step
 from graph.doubles import ScriptedAuthor
 from records.errors import MalformedReply
+from records.mechanism import MECHANISMS
 from tests.support.scripted_run import Bench, faster, ideas, only_first
 
 
 def bold_then_timid(generation: int) -> Sequence[Idea]:
-    gain = 100 if generation == 1 else 1
-    return [Idea(f"idea {generation}.{n}", "try it", ("change it",), gain - n, gain - n, 50 - n) for n in range(3)]
+    gain = 100 if generation == 1 else 3
+    return [
+        Idea(f"idea {generation}.{n}", "try it", ("change it",), gain - n, gain - n, 50 - n, mechanism=MECHANISMS[n])
+        for n in range(3)
+    ]
 
 
 def test_an_idea_that_was_not_picked_is_picked_later_and_then_leaves(tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def test_nothing_is_cut_off_and_every_drawing_has_the_width_of_its_place(
     for view in ("", *VIEWS):
         if view:
             visit(browser, run.run.id, view)
+        browser.wait(f"{rule('badPlots')}.length === 0")
         assert browser.run("document.documentElement.scrollWidth") <= width, view
         assert browser.run(rule("cutOff")) == [], view
-        browser.wait(f"{rule('badPlots')}.length === 0")
     assert browser.faults == []
 
 
@@ -110,8 +110,12 @@ def test_tabs_have_their_roles_and_go_by_arrows(browser: Browser, page: Served, 
         browser.press(key)
         browser.wait(f"document.activeElement.id === 'sheet-tab-{name}'")
         assert browser.run("document.querySelector('#sheet').getAttribute('aria-labelledby')") == f"sheet-tab-{name}"
-    browser.run("document.activeElement.blur()")
-    browser.press("Tab")
+    visit(browser, run.run.id, "spend")
+    browser.run("document.querySelector('.virtual').focus()")
+    browser.press("ArrowDown", "ArrowDown", "ArrowUp", "Enter")
+    browser.wait("document.querySelector('.talk')?.innerText.includes('You are the coder')")
+    browser.press("Home", "Tab")
+    browser.wait("document.activeElement.matches('summary')")
     assert browser.faults == []
 
 
@@ -140,15 +144,16 @@ def test_the_first_run_appears_and_its_step_is_shown_with_its_age(browser: Brows
         with long_run.ledger.driving(long_run.run.id):
             browser.wait(f"document.querySelector('tbody')?.innerText.includes('{long_run.run.id}')")
             visit(browser, long_run.run.id, "overview")
+            long_run.ledger.event(long_run.run.id, "driving", {})
             long_run.ledger.event(long_run.run.id, "stage", {"experiment": "g001-e1", "stage": "compile", "number": 0})
-            browser.wait("document.querySelector('.step')?.innerText.includes('g001-e1 compile')")
-            browser.wait("document.querySelector('.now')?.innerText.includes('g001-e1 compile')")
+            browser.wait("document.querySelector('.step')?.innerText.includes('g001-e1: compiling')")
+            browser.wait("document.querySelector('.now')?.innerText.includes('g001-e1: compiling')")
             age = browser.text(".now .age")
             browser.wait(f"document.querySelector('.now .age')?.innerText !== '{age}'")
             browser.run("document.querySelector('.diary').focus()")
             long_run.candidate(1, 1, 45.0)
             browser.wait("document.querySelector('.headline .number')?.innerText === '4.00×'")
-            browser.wait("!document.querySelector('.step').innerText.includes('compile')")
+            browser.wait("!document.querySelector('.step').innerText.includes('g001-e1')")
             assert browser.run("document.activeElement.className").startswith("diary")
         long_run.ledger.finish(long_run.run.id, "done", "the end of this test")
         browser.wait("document.querySelector('.headline')?.innerText.includes('Ended: the end of this test')")

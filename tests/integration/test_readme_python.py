@@ -48,15 +48,18 @@ def test_its_import_and_a_check_work_beside_strangers(tmp_path: Path, compiler_c
     assert (process.returncode, process.stdout.strip()) == (0, "A.2"), process.stderr
 
 
-@pytest.mark.long
-def test_the_example_runs_beside_strangers(tmp_path: Path, compiler_cache: Path) -> None:
+@pytest.mark.slow
+def test_the_example_runs_beside_strangers_and_gains(tmp_path: Path, compiler_cache: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     process = ran(["-c", example()], tmp_path, compiler_cache)
     assert process.returncode == 0, process.stderr
     assert "best.hip" in process.stdout and "extern" in process.stdout
+    gain = re.match(r"([\d.]+)x your kernel \(", process.stdout)
+    assert gain is not None and float(gain[1]) > 1.1, process.stdout[:200]
 
 
 @pytest.mark.long
 def test_the_file_of_the_example_runs_too(tmp_path: Path, compiler_cache: Path) -> None:
     process = ran([str(ROOT / "examples" / "optimise.py")], tmp_path, compiler_cache)
     assert process.returncode == 0, process.stderr
-    assert "times the best seed" in process.stdout and "NewBest" in process.stdout
+    assert "x your kernel" in process.stdout and "NewBest" in process.stdout

@@ -43,7 +43,7 @@ def line_of(source: str, text: str) -> int:
 
 
 def ideas(generation: int) -> Sequence[Idea]:
-    return [Idea(f"idea {n}", "try it", ("do it",), n, 10 * n, 50 - n) for n in range(2)]
+    return [Idea(f"idea {n}", "try it", ("do it",), n, max(1, 10 * n), 50 - n) for n in range(2)]
 
 
 def writer(step: Step, base: Specimen) -> str:

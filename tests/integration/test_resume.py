@@ -78,7 +78,7 @@ def test_kill_9_at_the_bench_then_resume_pays_nothing_twice_and_gives_the_same_t
 
 def ideas(generation: int) -> Sequence[Idea]:
     title = "a title as long as titles are"
-    return [Idea(f"{title} {generation}.{i}", "what to do, " * 40, ("change it",) * 9, i, i, i) for i in range(5)]
+    return [Idea(f"{title} {generation}.{i}", "what to do, " * 40, ("change it",) * 9, i, i + 1, i) for i in range(5)]
 
 
 def writer(step: Step, base: Specimen) -> str:

@@ -40,8 +40,7 @@ def test_schemas_of_input_output_and_context_are_json() -> None:
         graph.get_output_jsonschema(),
     )
     assert preset is not None
-    assert input_schema["required"] == ["task"]
-    assert set(input_schema["properties"]) - set(preset["properties"]) == {"task"}
+    assert {"task", "source"} <= set(input_schema["properties"]) - set(preset["properties"])
     assert {"target", "on", "author", "limits", "seed", "approve", *NAMES} == set(preset["properties"])
     assert {"run_id", "result", "stop"} <= set(output_schema["properties"])
 

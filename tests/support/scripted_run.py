@@ -11,17 +11,27 @@ from graph import Context, Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
 from records.experiment import Attempt, Run
+from records.mechanism import MECHANISMS
 
 SEED = "// time_us = 100\n// roofline_us = 5\n"
 Writer = Callable[[Step, Specimen], str | Draft]
 
 
 def ideas(generation: int) -> Sequence[Idea]:
-    return [Idea(f"idea {generation}.{i}", "try it", ("change it",), i, 10 * i, 50 - i) for i in range(5)]
+    return [
+        Idea(f"idea {generation}.{i}", "try it", ("change it",), i, max(1, 10 * i), 50 - i, mechanism=MECHANISMS[i])
+        for i in range(5)
+    ]
 
 
 def faster(step: Step, base: Specimen) -> str:
     return f"// time_us = {100 / (1 + step.generation) - int(step.experiment_id[-1])}\n// roofline_us = 1\n"
+
+
+def host_code_beside(source: str) -> str:
+    """Put a plan before a kernel and a call of the host behind it, which no compiler minds and the critic is told."""
+    plan = '/*+++\n[[launch]]\nkernel = "k"\ngrid = [1]\nblock = [64]\nargs = ["y"]\n+++*/\n'
+    return f'{plan}{source}extern "C" __global__ void k(float* y) {{}}\nhipMemcpyAsync();\n'
 
 
 class Bench:

@@ -13,6 +13,7 @@ from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
 from records.experiment import Run
+from records.mechanism import MECHANISMS
 from sandbox.remote.client import Post, Remote
 from sandbox.remote.message import Place
 from sandbox.remote.pool import WorkerPool, WorkerSlot
@@ -25,7 +26,10 @@ SEEDS = ("// time_us = 100\n", "// time_us = 120\n// code = other\n")
 
 
 def ideas(generation: int) -> Sequence[Idea]:
-    return [Idea(f"idea {generation}.{n}", "try it", ("change it",), n, 10 * n, 50 - n) for n in range(3)]
+    return [
+        Idea(f"idea {generation}.{n}", "try it", ("change it",), n, max(1, 10 * n), 50 - n, mechanism=MECHANISMS[n])
+        for n in range(3)
+    ]
 
 
 def writer(step: Step, base: Specimen) -> str:

@@ -16,10 +16,10 @@ COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
 REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
+    "app.asking": "the terminal's part, which tests and programs do without",
     "app.continuing": FULL,
     "exports.safetensors_file": "a file format that others define",
     "exports.original_definition": FULL,
-    "imports.hosts.local_headers": FULL,
     "imports.board_folder": "a file format that others define",
     "imports.generated_seeds": "a table that grows with each form",
     "imports.eager": "changes PyTorch in the import's own process",
@@ -28,9 +28,9 @@ APART = {
     "imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",
     "imports.in_place": FULL,
     "imports.source_kinds": "a table that grows with each form",
-    "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
+    "app.model_reach": FULL,
     "app.warming": FULL,
     "graph.picking": FULL,
     "graph.planned": FULL,

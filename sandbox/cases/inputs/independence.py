@@ -57,11 +57,11 @@ def independent_dims(task: Task) -> tuple[Independent, ...]:
     """List the independent dims, in the order of the task's; none where its values must stay together (`mix`)."""
     if not task.mix or any(spec.strides for spec in task.inputs):
         return ()
-    dims = (_along(task, name) for name in task.tests[0].dims)
+    dims = (along(task, name) for name in task.tests[0].dims)
     return tuple(dim for dim in dims if dim is not None and _holds(task, dim))
 
 
-def _along(task: Task, name: str) -> Independent | None:
+def along(task: Task, name: str) -> Independent | None:
     """Find the axes of a dim, None where a shape uses it in another way or no output has it."""
     axes: dict[str, tuple[int, int]] = {}
     for spec in (*task.inputs, *task.outputs):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.screen import emit, format_seconds, format_us, heading, say, table
+from app.screen import emit, folded, format_seconds, format_us, heading, say, table
 
 
 def test_nothing_said_can_drive_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,6 +52,21 @@ def test_times_carry_their_unit(time_us: float | None, text: str) -> None:
 )
 def test_a_title_is_shown_without_the_playbooks_fingerprint(title: str, expected: str) -> None:
     assert heading(title) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("kernel       runs/one/best.hip", ["kernel       runs/one/best.hip"]),
+        ("changed      unroll, load a pass ahead", ["changed      unroll, load a", "             pass ahead"]),
+        ("             unroll, load a pass ahead", ["             unroll, load a", "             pass ahead"]),
+        ("[0:02]   g000-e0-a0 accepted: 1.99 ms", ["[0:02]   g000-e0-a0 accepted:", "         1.99 ms"]),
+        ("a sentence of more words than fit in it", ["a sentence of more words than", "fit in it"]),
+        ("report       /a/longer/path/than/the/line", ["report       /a/longer/path/than/the/line"]),
+    ],
+)  # fmt: skip
+def test_a_line_is_broken_between_words_below_its_second_column(text: str, lines: list[str]) -> None:
+    assert folded(text, 31).split("\n") == lines
 
 
 def test_elapsed_time() -> None:

@@ -17,7 +17,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 from agents.author import Critique, Draft, Specimen, Step
 from graph.doubles import ScriptedAuthor
 from records.errors import LedgerError, MachineError, UsageError
-from tests.support.scripted_run import SEED, Bench, faster, ideas, only_first
+from tests.support.scripted_run import SEED, Bench, faster, host_code_beside, ideas, only_first
 
 FAULTS: list[Callable[[], Exception]] = [
     lambda: UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
@@ -39,7 +39,7 @@ class Faulty(ScriptedAuthor):
         def critic(step: Step) -> Critique:
             return Critique(True)
 
-        super().__init__(ideas, only_first("// fail compile no") if role == "repair" else spilling, critic)
+        super().__init__(ideas, only_first("// fail compile no") if role == "repair" else with_host_code, critic)
         self._role, self._fault, self._left = role, fault, times
 
     def _meet(self, role: str, experiment: str = "g001-e1") -> None:
@@ -72,8 +72,8 @@ class Faulty(ScriptedAuthor):
         return super().critique(step, *asked)
 
 
-def spilling(step: Step, base: Specimen) -> str:
-    return faster(step, base) + "// waves = 8\n// scratch = 64\n"
+def with_host_code(step: Step, base: Specimen) -> str:
+    return host_code_beside(faster(step, base))
 
 
 def bench_of(folder: Path, author: ScriptedAuthor) -> Bench:

@@ -149,7 +149,7 @@ def test_an_author_that_reads_nothing_costs_no_search(tmp_path: Path) -> None:
 
 def test_ideas_of_an_earlier_generation_keep_their_passages(tmp_path: Path) -> None:
     def planner(generation: int) -> Sequence[Idea]:
-        return [Idea("now", "d", ("r",), 1, 90, 9), Idea("later", "d", ("r",), 1, 50, 5)] if generation == 1 else []
+        return [Idea("now", "d", ("r",), 1, 190, 9), Idea("later", "d", ("r",), 1, 150, 5)] if generation == 1 else []
 
     class Citing(Reader):
         def plan(self, *asked: Any) -> Proposal:

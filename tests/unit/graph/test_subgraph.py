@@ -9,7 +9,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Critique, Draft, Specimen, Step
 from records.errors import MalformedReply
-from tests.support.scripted_run import SEED, Bench, faster, only_first
+from tests.support.scripted_run import SEED, Bench, faster, host_code_beside, only_first
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_after_the_bound_the_attempt_is_failed_and_the_generation_goes_on(
     last = min(bound.values())
     expected = {f"g001-e1-a{n}": "rejected" for n in range(last)}
     assert bench.statuses() == expected | {f"g001-e1-a{last}": "failed", "g001-e2-a0": "accepted"}
-    assert "did not work" in bench.attempts()[f"g001-e1-a{last}"].lesson
+    assert "no right kernel" in bench.attempts()[f"g001-e1-a{last}"].lesson
     assert (run.status, run.stop_reason) == ("done", "the one generation asked for is used")
 
 
@@ -71,16 +71,9 @@ def refusing(step: Step) -> Critique:
     return Critique(False, ("the tail is not masked", "use float4"))
 
 
-@pytest.mark.parametrize(
-    ("claims", "concern"),
-    [
-        ("// waves = 2\n", "2 waves fit a SIMD, 8 of its parent"),
-        ("// waves = 8\n// scratch = 64\n", "k spills: 64 bytes of scratch a work-item, its parent 0"),
-    ],
-)
-def test_the_critic_sends_a_draft_that_compiles_back_once(tmp_path: Path, claims: str, concern: str) -> None:
+def test_the_critic_sends_a_draft_that_compiles_back_once(tmp_path: Path) -> None:
     def writer(step: Step, base: Specimen) -> str:
-        return faster(step, base) + claims
+        return host_code_beside(faster(step, base))
 
     bench = Bench(tmp_path, writer, SEED + "// waves = 8\n", critic=refusing, picks=1)
     bench.drive()
@@ -90,14 +83,14 @@ def test_the_critic_sends_a_draft_that_compiles_back_once(tmp_path: Path, claims
     assert "the tail is not masked" in first.reason
     step = Step("table-run", 1, "g001-e1", 1)
     assert bench.author.repairs == [(step, ("the tail is not masked", "use float4"), None)]
-    assert bench.author.concerns == [(concern,)]
+    assert ["no host code runs" in concern for (concern,) in bench.author.concerns] == [True]
 
 
 def test_a_critic_is_not_asked_where_nothing_speaks_against_a_draft(tmp_path: Path) -> None:
     def writer(step: Step, base: Specimen) -> str:
-        return faster(step, base) + "// waves = 8\n"
+        return faster(step, base) + "// waves = 1\n// scratch = 64\n"
 
-    bench = Bench(tmp_path, writer, SEED + "// waves = 4\n// scratch = 8\n", critic=refusing)
+    bench = Bench(tmp_path, writer, SEED + "// waves = 8\n", critic=refusing)
     bench.drive()
     assert set(bench.statuses().values()) == {"accepted"}
     assert "critique" not in [role for role, _ in bench.author.asked]

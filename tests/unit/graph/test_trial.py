@@ -47,6 +47,7 @@ def judged(
         (judged(waves=(4, 5), scratch=(0, 0)), judged(waves=(4,))),
         (judged(waves=(), scratch=()), judged(waves=(4,))),
         (judged(waves=(1,)), judged(waves=(), scratch=())),
+        (judged(9, scratch=(12,), waves=(1,)), judged(10, scratch=(0,), waves=(8,))),
         (judged(refused=("compile", "A.1")), judged()),
         (judged(refused=("parse", "A.1")), judged()),
     ],
@@ -60,9 +61,6 @@ def test_nothing_speaks_against_a_draft_that_is_as_good_as_its_parent(draft: Eva
     [
         (judged(10.3), judged(10), ("1.03", "10.3 us")),
         (judged(30, "measured"), judged(10, "measured"), ("3.00 times", "30 us")),
-        (judged(scratch=(0, 12), waves=(4, 4)), judged(scratch=(8,)), ("k1", "12 bytes", "8")),
-        (judged(scratch=(12,)), judged(scratch=(), waves=()), ("k0", "12 bytes", "0")),
-        (judged(waves=(8, 3), scratch=(0, 0)), judged(waves=(4, 8), scratch=(0, 0)), ("3 waves", "4 of")),
         (judged(refused=("correct", "C.1")), judged(), ("correct", "C.1")),
         (judged(refused=("execute", "B.5")), judged(), ("execute", "B.5")),
     ],
@@ -72,6 +70,21 @@ def test_each_thing_that_got_worse_is_told_with_both_figures(
 ) -> None:
     (point,) = concerns(draft, parent)
     assert all(word in point for word in told)
+
+
+@pytest.mark.parametrize(
+    ("draft", "parent", "told"),
+    [
+        (judged(30, scratch=(0, 12), waves=(4, 4)), judged(10, scratch=(8,)), ("k1", "12 bytes", "8")),
+        (judged(30, scratch=(12,)), judged(10, scratch=(), waves=()), ("k0", "12 bytes", "0")),
+        (judged(30, waves=(8, 3), scratch=(0, 0)), judged(10, waves=(4, 8), scratch=(0, 0)), ("3 waves", "4 of")),
+    ],
+)
+def test_a_slower_kernel_is_told_with_what_may_be_the_cause(
+    draft: Evaluation, parent: Evaluation, told: tuple[str, ...]
+) -> None:
+    _, cause = concerns(draft, parent)
+    assert all(word in cause for word in told)
 
 
 def test_several_points_are_told_together() -> None:

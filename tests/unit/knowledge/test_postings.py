@@ -16,12 +16,14 @@ def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
     """A database to which each text was added by itself."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE chunks(number INTEGER PRIMARY KEY, document INTEGER, length INTEGER)")
-    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT, title TEXT, asks TEXT)")
+    db.execute(
+        "CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT, title TEXT, asks TEXT, source TEXT)"
+    )
     db.execute(postings.SCHEMA)
     for number, text in texts.items():
         db.execute("INSERT INTO chunks VALUES(?, ?, ?)", (number, number, len(tokens(text))))
         row = (number, arch if number == 1 else "", f"/d/{number}", f"Text {number}", "")
-        db.execute("INSERT INTO documents VALUES(?, ?, ?, ?, ?)", row)
+        db.execute("INSERT INTO documents VALUES(?, ?, ?, ?, ?, 'a book')", row)
         postings.add(db, {number: tokens(text)})
     return db
 

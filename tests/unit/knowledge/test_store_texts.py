@@ -15,11 +15,18 @@ from langchain_core.documents import Document
 
 from documents.document import Citation
 from knowledge.embedder import EmbedderError, EndpointEmbedder, checked
+from knowledge.intake import Added
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError, UsageError
 from tests.support.embedding_endpoint import EmbeddingEndpoint
 
 ROOT = Path(__file__).parents[3]
+
+
+def statuses(store: KnowledgeStore, documents: list[Document]) -> list[str]:
+    outcomes = list[Added]()
+    store.add_documents(documents, outcomes.append)
+    return [outcome.status for outcome in outcomes]
 
 
 def test_a_text_is_replaced_under_its_name(store: KnowledgeStore) -> None:
@@ -38,17 +45,17 @@ def test_langchain_documents_go_in_and_come_out(store: KnowledgeStore) -> None:
         Document("Zebra tiles", metadata={"source": "a.pdf", "page": 2, "tags": ["lds", "tile"]}),
         Document("Giraffe"),
     ]
-    assert [a.status for a in store.add_documents(made)] == ["added"] * 3
-    assert [a.status for a in store.add_documents(made)] == ["unchanged"] * 3
+    assert statuses(store, made) == ["added"] * 3
+    assert statuses(store, made) == ["unchanged"] * 3
     found = store.as_retriever(k=2, arch="gfx942").invoke("zebra")
     assert [(d.page_content, d.metadata["source"]) for d in found] == [("Zebra tiles", "a.pdf")]
-    assert found[0].id == found[0].metadata["passage"]
+    assert found[0].id == store.add_documents(made)[1] and found[0].metadata["tags"] == ["lds", "tile"]
 
 
 def test_the_pieces_that_a_splitter_makes_of_one_page_are_all_kept(store: KnowledgeStore) -> None:
     pieces = [Document(f"zebra {n}", metadata={"source": "a.txt"}) for n in range(3)]
     store.add_documents(pieces[:2])
-    assert [a.status for a in store.add_documents(pieces[1:])] == ["unchanged", "added"]
+    assert statuses(store, pieces[1:]) == ["unchanged", "added"]
     assert sorted(d.page_content for d in store.as_retriever().invoke("zebra")) == ["zebra 0", "zebra 1", "zebra 2"]
     store.add_documents([Document("zebra 4", id="mine"), Document("zebra 5", id="mine")])
     assert [d.title for d in store.documents(mine=True)] == ["a", "a", "a", "mine"]
@@ -57,7 +64,8 @@ def test_the_pieces_that_a_splitter_makes_of_one_page_are_all_kept(store: Knowle
 def test_an_empty_langchain_document_is_skipped_and_what_is_none_is_refused(store: KnowledgeStore) -> None:
     pages = [Document(f"Zebra {n}", metadata={"source": "a.pdf", "page": n}) for n in (1, 3)]
     pages.insert(1, Document(" ", metadata={"source": "a.pdf", "page": 2}))
-    found = store.add_documents(pages)
+    found = list[Added]()
+    assert len(store.add_documents(pages, found.append)) == 2
     assert [a.status for a in found] == ["added", "skipped", "added"] and "a.pdf#2 is empty" in found[1].why
     with pytest.raises(DocumentError, match="is empty"):
         store.add_documents(pages[1:2])

@@ -86,10 +86,21 @@ def test_address_space_and_file_size_are_limited(tmp_path: Path) -> None:
     assert (tmp_path / "big").stat().st_size <= 1 << 20
 
 
-def test_long_output_is_drained_and_cut_with_a_note() -> None:
-    completed = sh("head -c 3000000 /dev/zero | tr '\\0' x", output_cap=1000)
+def test_long_output_is_drained_and_keeps_its_beginning_and_its_end() -> None:
+    completed = sh("printf first; head -c 3000000 /dev/zero | tr '\\0' x; printf 'the cause'", output_cap=1000)
     assert completed.returncode == 0
-    assert completed.stdout == "x" * 1000 + "\n[2999000 more bytes were cut]\n"
+    head, note, tail = completed.stdout.split("\n")
+    assert (len(head), len(tail), head[:5], tail[-9:]) == (750, 250, "first", "the cause")
+    assert note == "[2999014 bytes were cut here]"[: len(note)] and str(3_000_014 - 1000) in note
+
+
+@pytest.mark.parametrize("cap", [0, 1, 7, 64])
+def test_a_stream_keeps_all_that_fits_whatever_the_pieces(cap: int) -> None:
+    data, stream = bytes(range(65, 91)) * 3, Stream(cap)
+    for begin in range(0, len(data), 5):
+        stream.add(data[begin : begin + 5])
+    assert (len(stream.head) + len(stream.tail), stream.cut) == (cap, len(data) - cap)
+    assert data.startswith(bytes(stream.head)) and data.endswith(bytes(stream.tail))
 
 
 def test_input_larger_than_a_pipe_is_fed() -> None:

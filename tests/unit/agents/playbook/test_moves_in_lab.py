@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.specimens import TILED_TRANSPOSE
 
 ARCH = "gfx942"
+BLOCK_SOFTMAX = Path(__file__).parents[4] / "examples" / "block_softmax.hip"
 KERNELS = {"row_softmax": load_task("row_softmax").seeds[0].read_text(encoding="utf-8"), "transpose": TILED_TRANSPOSE}
 
 
@@ -62,6 +64,19 @@ def test_every_change_still_computes_the_same(name: str, lab: MachineLab) -> Non
             row, findings = Judge(lab, Built(prepared, Compilation(True), program)).run(case)
             assert row.correct, (handle, case.name, row)
             assert not findings, (handle, case.name, findings)
+
+
+@pytest.mark.slow
+def test_a_kernel_with_trees_in_lds_computes_the_same_with_wide_lanes(lab: MachineLab) -> None:
+    task, source = load_task("row_softmax"), BLOCK_SOFTMAX.read_text(encoding="utf-8")
+    assert "wide_lanes:softmax" in moves.offers(read(source), ARCH, frozenset())
+    prepared = prepare(moves.apply(source, "wide_lanes:softmax", ARCH, frozenset()), task)
+    for wide in (4, 1):
+        program = lab.build(prepared.candidate, {"WIDE": wide})
+        assert not isinstance(program, tuple), program
+        for case in sorted(task.tests, key=lambda c: math.prod(c.dims.values()))[:4]:
+            row, findings = Judge(lab, Built(prepared.choose({"WIDE": wide}), Compilation(True), program)).run(case)
+            assert row.correct and not findings, (case.name, row, findings)
 
 
 @pytest.mark.slow

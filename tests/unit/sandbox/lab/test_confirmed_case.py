@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ from sandbox.lab.lab_verify import EXACT, Judge, patience_for
 from sandbox.lab.timed_cases import ENOUGH, TimedCase
 from tasks import Task, load_task
 from tests.support.lab_bench import evaluator as lab_evaluator
+
+REAL = Path(__file__).parents[3] / "kernels" / "real" / "tasks"
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,30 @@ def test_what_only_a_program_without_checks_runs_into_is_told_by_one_with_them(e
     assert wrong != seed
     row, findings = confirmed(evaluator, task, wrong, {"rows": 2048, "cols": 2048}, 1000.0).run()
     assert not row.correct and findings
+
+
+IN_PLACE = """/*+++
+[[launch]]
+kernel = "squares"
+grid = ["ceil_div(n, 256)"]
+block = [256]
+args = ["y", "n"]
++++*/
+#include <hip/hip_runtime.h>
+extern "C" __global__ void squares(int* y, int n) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = RIGHT;
+}
+"""
+
+
+def test_an_output_that_is_changed_in_place_is_executed_whole(evaluator: LabEvaluator) -> None:
+    task = load_task(str(REAL / "squared_in_place"), "mi300x")
+    source, dims = IN_PLACE.replace("RIGHT", "y[i] * y[i]"), {"n": 1 << 18}
+    row, findings = confirmed(evaluator, task, source, dims, 100.0).run()
+    assert findings == () and row.correct and row.is_whole
+    row, findings = confirmed(evaluator, task, IN_PLACE.replace("RIGHT", "y[i]"), dims, 100.0).run()
+    assert not row.correct and [finding.kind for finding in findings] == ["wrong_result"]
 
 
 @pytest.mark.parametrize("element", ["0", "1023", "2047"])

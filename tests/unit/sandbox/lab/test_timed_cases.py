@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from records.errors import ReferenceTooLarge
 from records.evaluation import Evaluation
 from sandbox.lab.confirmed_case import PILOT, ConfirmedCase
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -11,6 +12,7 @@ from sandbox.lab.lab_verify import Judge, Patience
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.timed_cases import ENOUGH, TimedCase
 from tasks import Task, load_task
+from tasks.task import Array, Case, Tensors
 from tests.support.lab_bench import evaluator as lab_evaluator
 
 HEAD = """/*+++
@@ -62,6 +64,23 @@ def short(softmax: Task) -> Task:
 def verify(evaluator: LabEvaluator, task: Task, early: str = "", factor: str = "", grid: str = "") -> Evaluation:
     source = HEAD.format(early=early, factor=factor, grid=grid or "ceil_div(rows, 64)")
     return evaluator.verify(evaluator.prepare(source, task))
+
+
+def test_a_case_whose_reference_takes_too_much_memory_is_compared_scaled_down_and_said(
+    evaluator: LabEvaluator, short: Task
+) -> None:
+    (large, _) = short.benchmarks
+
+    def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+        if case.dims["cols"] == large.dims["cols"] and case.role != "held_out":
+            raise ReferenceTooLarge("too large")
+        return short.reference(inputs, case)
+
+    alone = replace(short, benchmarks=(large,), reference=reference, digest="4" * 64)
+    evaluation = verify(evaluator, alone)
+    rows = [row for row in evaluation.cases if row.role == "benchmark" or row.stands_for]
+    assert evaluation.verdict.accepted, evaluation.verdict
+    assert large.name in {row.stands_for for row in rows}
 
 
 def test_a_sample_of_each_benchmark_is_compared_and_said(evaluator: LabEvaluator, softmax: Task) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,36 +36,54 @@ class KernelWish:
     outputs: Sequence[str]
     origin: Mapping[str, str]
     is_golden: bool
+    host: str = ""  # a host half, of a file that has none
 
 
 def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[Task, tuple[str, ...]]:
-    """Write the folder, with the file as a seed that passes `check`: the task, and notes. UsageError says why not."""
-    from app.commands.new_folder import whole_or_none
+    """Write the folder, with the file as a seed that passes `check`: the task, and notes. UsageError says why not.
+
+    Real numbers that the reference takes are scalars of the task, unless the kernels have them built in.
+    """
+    try:
+        return _made(settings, wish, folder, True)
+    except _BuiltIn:
+        return _made(settings, wish, folder, False)
+
+
+class _BuiltIn(Exception):
+    """The kernels are right with the file's own numbers alone."""
+
+
+def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool) -> tuple[Task, tuple[str, ...]]:
+    from app.new_folder import whole_or_none
     from app.task_folders import open_sound_task, task_cage
     from imports.confined import imported
     from imports.hosts.local_headers import with_headers
     from imports.hosts.memory import HostUnclear
+    from imports.import_source import asks_for_torch
     from imports.kernel_request import matched, parameters_of, request_of, shapes_of
     from imports.readers import text_of
-    from sandbox.candidate.guessed_branches import guesses_text
 
     path = wish.source.path
     text, absent = with_headers(path, wish.source.head, text_of)
     try:
-        plan = _plan_of(wish, text)
+        plan = _plan_of(wish, text + wish.host)
     except HostUnclear as error:
         raise UsageError(f"{path} cannot become a task: {error}") from None
-    reference = _reference_place(wish)
+    reference = reference_of(wish.reference)
     function, names = parameters_of(str(reference.path), reference.head, reference.function) if reference else ("", [])
     match = matched(plan, names)
     specs, shapeless = shapes_of(plan, match, wish.specs)
     _refuse_missing(path, plan, reference, [*match.missing, *shapeless], wish)
     assert reference is not None
+    has_scalars = has_scalars and asks_for_torch("kernel", reference.head)  # NumPy's text keeps its numbers
+    fields = request_of(plan, match, specs, plan.dims)
     source = {
-        **request_of(plan, match, specs, plan.dims),
+        **fields,
         "kind": "kernel",
         "path": reference.path.name,
         "text": reference.head,
+        "scalars_vary": has_scalars,
     }
     request = {
         "name": wish.name,
@@ -77,13 +96,22 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
     note(f"executing {reference.path.name} once, confined: without network and without your files")
     draft = imported(request, task_cage(settings))
     with whole_or_none(folder):
-        changes = _write_folder(settings, folder, draft, plan, match, text, reference)
+        scalars = {n: float(v) for n, v in fields["numbers"].items()} if has_scalars else {}
+        changes = _write_folder(settings, folder, draft, plan, match, text, reference, scalars)
+        frozen = _name_frozen(folder)
         task = open_sound_task(settings, str(folder.absolute()))
+    return task, (*changes, *draft.notes, *_notes(folder, plan, absent, frozen))
+
+
+def _notes(folder: Path, plan: HostPlan, absent: Sequence[str], frozen: str) -> list[str]:
+    """Say what was left out, and what follows from the file's own sizes and numbers."""
+    from sandbox.candidate.guessed_branches import guesses_text
+
     notes = [f"{header} is not beside the file and is left out" for header in absent]
     guessed = guesses_text((folder / "seed.hip").read_text(encoding="utf-8"))
     notes += [f"seed.hip: {guessed}"] if guessed else []
-    notes += [f"taken as for the file's own sizes: {d}" for d in plan.decisions]
-    return task, (*changes, *draft.notes, *notes)
+    notes += [f"{frozen}: kernels never get another value"] if frozen else []
+    return notes + [f"taken as for the file's own sizes: {d}" for d in plan.decisions]
 
 
 def _plan_of(wish: KernelWish, text: str) -> HostPlan:
@@ -92,12 +120,13 @@ def _plan_of(wish: KernelWish, text: str) -> HostPlan:
     return found_plan(text, wish.source.function, wish.sizes, wish.outputs)
 
 
-def _reference_place(wish: KernelWish) -> ImportPlace | None:
+def reference_of(words: str) -> ImportPlace | None:
+    """Read FILE.py or FILE.py:FUNCTION; UsageError where there is no such file."""
     from imports.readers import ImportPlace
 
-    if not wish.reference:
+    if not words:
         return None
-    path, _, function = wish.reference.rpartition(":") if ":" in wish.reference else (wish.reference, "", "")
+    path, _, function = words.rpartition(":") if ":" in words else (words, "", "")
     reference = ImportPlace(Path(path), function)
     if not reference.path.is_file():
         raise UsageError(f"{reference.path} is not there; --reference takes FILE.py or FILE.py:FUNCTION")
@@ -131,19 +160,44 @@ def _enumeration(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def _name_frozen(folder: Path) -> str:
+    """Write the numbers that the launches of the seed have built in into the task's origin; return them in words."""
+    from imports.seed_scalars import built_in
+
+    frozen = built_in((folder / "seed.hip").read_text(encoding="utf-8"))
+    if frozen:
+        manifest = folder / "task.toml"
+        text = manifest.read_text(encoding="utf-8")
+        manifest.write_text(
+            text.replace("\n[origin]\n", f"\n[origin]\nfrozen = {json.dumps(frozen)}\n"), encoding="utf-8"
+        )
+    return frozen
+
+
 def _write_folder(
-    settings: Settings, folder: Path, draft: Imported, plan: HostPlan, match: Any, text: str, reference: ImportPlace
+    settings: Settings,
+    folder: Path,
+    draft: Imported,
+    plan: HostPlan,
+    match: Any,
+    text: str,
+    reference: ImportPlace,
+    scalars: Mapping[str, float],
 ) -> tuple[str, ...]:
     """Write the folder with the first seed that passes; UsageError where none does."""
     from imports.kernel_seed import seeds_of
+    from imports.seed_scalars import with_scalars
 
     for file, content in draft.files.items():
         if file != "seed.hip":
             (folder / file).write_bytes(content)
     (folder / "original_reference.py").write_text(reference.head, encoding="utf-8")
-    seeds = list(seeds_of(plan, match, draft.files["task.toml"].decode(), draft.other_sizes, text))
+    manifest = draft.files["task.toml"].decode()
+    seeds = [with_scalars(s, scalars) for s in seeds_of(plan, match, manifest, draft.other_sizes, text)]
     note("checking the file's own kernel against its reference")
     changes, finding = _accepted(settings, folder, seeds)
+    if finding and scalars:
+        raise _BuiltIn
     if finding:
         raise UsageError(
             f"{reference.path.name} does not say what the file computes, or its launch plan was not understood: "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.new_folder import refuse_taken, whole_or_none
+from app.new_folder import refuse_taken, whole_or_none
 from records.errors import UsageError
 
 

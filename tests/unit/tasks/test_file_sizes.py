@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from imports.file_sizes import constants_of, entries, replaced
+from tasks.file_sizes import constants_of, entries, replaced
 
 NAMED = """
 rows, dim, top_k = 512, 1, 2
