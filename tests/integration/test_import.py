@@ -15,6 +15,7 @@ from app.cli import run_command
 from app.settings import load_settings
 from app.task_folders import open_sound_task
 from app.task_making import with_right_seed
+from imports.names import GENERATED
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="the extra `torch` is not installed")

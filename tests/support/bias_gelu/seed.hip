@@ -7,6 +7,8 @@ args = ["x", "bias", "y", "rows:i64", "cols:i64"]
 +++*/
 #include <hip/hip_runtime.h>
 
+using Index = long long;
+
 struct Arguments {
     const float* x;
     const float* bias;
@@ -15,24 +17,24 @@ struct Arguments {
     long long cols;
 };
 
-__device__ float at_x(const Arguments& q_, long long i0, long long i1) { return (float)q_.x[(i0) * q_.cols + i1]; }
-__device__ float at_bias(const Arguments& q_, long long i0) { return (float)q_.bias[i0]; }
-__device__ float f_add(const Arguments& q_, long long i0, long long i1) {
+__device__ float at_x(const Arguments& q_, Index i0, Index i1) { return (float)q_.x[(i0) * q_.cols + i1]; }
+__device__ float at_bias(const Arguments& q_, Index i0) { return (float)q_.bias[i0]; }
+__device__ float f_add(const Arguments& q_, Index i0, Index i1) {
     return at_x(q_, i0, i1) + at_bias(q_, i1);
 }
-__device__ float f_mul(const Arguments& q_, long long i0, long long i1) {
+__device__ float f_mul(const Arguments& q_, Index i0, Index i1) {
     return f_add(q_, i0, i1) * 0.5f;
 }
-__device__ float f_mul_1(const Arguments& q_, long long i0, long long i1) {
+__device__ float f_mul_1(const Arguments& q_, Index i0, Index i1) {
     return f_add(q_, i0, i1) * 0.7071067811865476f;
 }
-__device__ float f_erf(const Arguments& q_, long long i0, long long i1) {
+__device__ float f_erf(const Arguments& q_, Index i0, Index i1) {
     return erff(f_mul_1(q_, i0, i1));
 }
-__device__ float f_add_1(const Arguments& q_, long long i0, long long i1) {
+__device__ float f_add_1(const Arguments& q_, Index i0, Index i1) {
     return f_erf(q_, i0, i1) + 1.0f;
 }
-__device__ float f_mul_2(const Arguments& q_, long long i0, long long i1) {
+__device__ float f_mul_2(const Arguments& q_, Index i0, Index i1) {
     return f_mul(q_, i0, i1) * f_add_1(q_, i0, i1);
 }
 
