@@ -74,6 +74,7 @@ def test_a_function_comes_back_with_its_own_parameters(folder: Path, capsys: pyt
     assert 'parameters = "x, bias, scale=0.75"' in (folder / "shifted-optimised/task/task.toml").read_text()
 
 
+@pytest.mark.long
 def test_at_a_terminal_it_asks_for_what_is_missing(folder: Path) -> None:
     main, child = pty.openpty()
     command = [sys.executable, "-P", "-c", "from app.cli import main; main()", "optimise", "blog.hip", *SMALL]
@@ -97,6 +98,7 @@ def test_at_a_terminal_it_asks_for_what_is_missing(folder: Path) -> None:
     check_own_files(folder / "bias_relu-optimised")
 
 
+@pytest.mark.long
 def test_a_kernel_for_a_task_begins_the_search(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seed = (ROOT / "tasks/transpose/seed.hip").read_text()
     (folder / "mine.hip").write_text(seed)
