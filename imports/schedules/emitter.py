@@ -122,9 +122,10 @@ class Emitter(HipWriter):
             if len(expression) > LONGEST:
                 raise ImportRefused("an expression under a guard is too long for a tuned kernel")
             return f"({kind})({expression})"
-        if expression in self._kinds and self._kinds[expression] == kind:
-            self.variables[place] = expression
-            return expression
+        same = expression.removeprefix(f"({kind})")
+        if self._kinds.get(same) == kind:
+            self.variables[place] = same
+            return same
         variable = self._bind(place, kind, expression)
         op = plain(node.op)
         if (op in CALLS and op not in CHEAP) and self.indices.level(variable) == ELEMENT:
