@@ -6,13 +6,12 @@ are loaded (`Operand`) and what becomes of a sum; tiles, ragged ends and the ove
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.product_kinds import ProductKind, Shape
+from agents.product_kinds import ProductKind
 
 PART_BYTES = 16
-STAGED_BYTES = 65536  # of LDS that a workgroup may have
 TUNABLES = ("WAVESI", "WAVESJ", "TILESI", "TILESJ", "DEPTH", "BUFFERS")
 STRETCH = 8  # tiles along the inner axis that are added up before they join what came before
 UNROLLED = "#pragma unroll"
@@ -40,6 +39,7 @@ class TiledProduct:
     arguments: str
     whole: str  # the condition under which neighbours may be taken together, in C++; "" for always
     results: Sequence[str]  # statements that use `sum_` at row `i_` and column `j_` of matrix `o_`
+    before: Sequence[str] = ()  # declarations that all of these texts rest on
 
     def functions(self) -> list[str]:
         """Write the device functions: loads of both operands, and the tiles."""
@@ -78,6 +78,7 @@ class TiledProduct:
             f"__device__ __forceinline__ void {self.name}_{side}({kind.part} (&parts_)[parts_of(TILE_ROWS_, "
             f"DEPTH, {self.lanes}, {'WIDE_' if operand.is_turned else '1'})],",
             f"        int o_, int first_, int from_, {self.parameters}) {{",
+            *_indented(self.before),
             "    constexpr int V = WIDE_;",
             f"    const int rows_ = {operand.rows}, depth_ = {self.depth};",
         ]
@@ -115,6 +116,7 @@ class TiledProduct:
         return [
             "template <bool WHOLE_>",
             f"__device__ __forceinline__ void {name}_tiles(unsigned char* staged_, {self.parameters}) {{",
+            *_indented(self.before),
             f"    {self._extents()}",
             f"    constexpr int K_ = DEPTH / {kind.bytes};",
             f"    const int rows_ = {self.left.rows}, columns_ = {self.right.rows}, depth_ = {self.depth};",
@@ -307,50 +309,6 @@ __device__ __forceinline__ void load_whole(const From* from, Element (&x)[V]) {
     __builtin_memcpy(x, from, V * sizeof(Element));
 }
 """
-
-
-def tunables(kind: ProductKind, products: Sequence[tuple[int, int, int]], units: int) -> dict[str, list[int]]:
-    """List the sizes of tiles, the best guess first; `products` are rows, columns and matrices of timed cases."""
-    best = min(kind.shapes, key=lambda shape: sum(_rounds(kind, shape, product, units) for product in products))
-    lists = {name: list(dict.fromkeys([best[i], *kind.usual[i]])) for i, name in enumerate(TUNABLES[:4])}
-    rows = kind.tile * (best[0] * best[2] + best[1] * best[3])
-    fitting = [(d, b) for d in kind.depths for b in (2, 1) if b * d * rows <= STAGED_BYTES]
-    depth, buffers = fitting[0]
-    sizes = {"DEPTH": list(dict.fromkeys([depth, *kind.depths])), "BUFFERS": list(dict.fromkeys([buffers, 2, 1]))}
-    if not kind.is_sliced:
-        return {**lists, **sizes}
-    tiles = max(_tiles(kind, best, product) for product in products)
-    slices = max(1, (8 if tiles <= units else 4) // (best[0] * best[1]))
-    return {**lists, "SLICES": list(dict.fromkeys([slices, 4, 2, 1])), **sizes}
-
-
-def _tiles(kind: ProductKind, shape: Shape, product: tuple[int, int, int]) -> int:
-    m, n, matrices = product
-    return -(-m // (shape[0] * shape[2] * kind.tile)) * -(-n // (shape[1] * shape[3] * kind.tile)) * matrices
-
-
-def _rounds(kind: ProductKind, shape: Shape, product: tuple[int, int, int], units: int) -> float:
-    """Estimate the clocks of one case along the inner axis: rounds of tiles, each with its sums and what they load."""
-    rows, columns = shape[0] * shape[2] * kind.tile, shape[1] * shape[3] * kind.tile
-    work = float(rows * columns + 32 * (rows + columns))
-    if kind.is_sliced:
-        work = shape[0] * shape[1] * max(2 * shape[2] * shape[3], 8 * (shape[2] + shape[3]))
-    return -(-_tiles(kind, shape, product) // units) * work
-
-
-def constraints(kind: ProductKind) -> Mapping[str, str]:
-    """Say which sizes of tiles fit: LDS, registers of a lane, work-items."""
-    staged = f"BUFFERS * {kind.tile} * (WAVESI * TILESI + WAVESJ * TILESJ) * DEPTH"
-    lanes = f"WAVESI * WAVESJ * {'SLICES * ' if kind.is_sliced else ''}{kind.lanes}"
-    rules = {
-        "staged": f"{staged} <= {STAGED_BYTES}",
-        "sums": f"TILESI * TILESJ <= {kind.most_tiles}",
-        "lanes": f"{lanes} <= 1024",
-    }
-    if kind.is_sliced:
-        rules["slices"] = f"SLICES * {kind.step} <= DEPTH"
-        rules["joined"] = f"SLICES == 1 or {lanes} * TILESJ * {kind.bytes} <= {STAGED_BYTES}"
-    return rules
 
 
 def _indented(lines: Sequence[str], by: int = 1) -> list[str]:
