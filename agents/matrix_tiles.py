@@ -13,7 +13,7 @@ from agents.product_kinds import ProductKind
 
 PART_BYTES = 16
 TUNABLES = ("WAVESI", "WAVESJ", "TILESI", "TILESJ", "DEPTH", "BUFFERS")
-STRETCH = 8  # tiles along the inner axis that are added up before they join what came before
+STRETCH = 64  # products that are added up before they join what came before
 UNROLLED = "#pragma unroll"
 
 
@@ -268,7 +268,7 @@ def _sums(kind: ProductKind) -> list[str]:
 def _gathered() -> list[str]:
     """Add up stretches of long sums apart, so that their rounding stays small."""
     return [
-        f"if ((from_ / K_ + 1) % {STRETCH} == 0 || from_ + K_ >= depth_) {{",
+        f"if ((from_ + K_) % (K_ < {STRETCH} ? {STRETCH} : K_) == 0 || from_ + K_ >= depth_) {{",
         UNROLLED,
         "    for (int m_ = 0; m_ < TILESI; ++m_)",
         UNROLLED,

@@ -160,7 +160,7 @@ def _fused(name: str, scalar: str, size: int) -> ProductKind:
         column="first_j_ + at_ % (WAVESJ * 8) + n_ * WAVESJ * 8",
         taken="sums_[m_][n_].x + sums_[m_][n_].y" if is_pair else "sums_[m_][n_]",
         shapes=[(w, v, i, j) for w, v in ((1, 1), (2, 1), (1, 2), (2, 2)) for i in range(4, 11) for j in range(4, 11)],
-        usual=((1, 2), (1, 2), (8, 4, 6), (8, 4, 6)),
+        usual=((1, 2), (1, 2), (8, 4, 6, 5, 7), (8, 4, 6, 7)),
         most_tiles=80,
         text=f"{declared}\n{head} {{ {step} }}",
         is_sliced=True,

@@ -22,7 +22,7 @@ def tunables(kind: ProductKind, products: Sequence[tuple[int, int, int]], units:
         return {**lists, **sizes}
     tiles = max(_tiles(kind, best, product) for product in products)
     slices = max(1, (8 if tiles <= units else 4) // (best[0] * best[1]))
-    return {**lists, "SLICES": list(dict.fromkeys([slices, 4, 2, 1])), **sizes}
+    return {**lists, "SLICES": list(dict.fromkeys([slices, 4, 8, 2, 1])), **sizes}
 
 
 def _tiles(kind: ProductKind, shape: Shape, product: tuple[int, int, int]) -> int:

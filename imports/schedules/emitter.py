@@ -19,6 +19,7 @@ from tasks.dtypes import size_bytes
 
 GUARDED = ("cat", "constant_pad_nd", "slice_scatter", "select_scatter")  # read an operand only where it has an element
 PLAIN_BODIES = (
+    "pow",
     *("where", "clamp", "clamp_min", "rsub", "copy", "to_copy", "convert_element_type", "scalar_tensor", "full"),
     *("full_like", "zeros", "zeros_like", "ones", "ones_like", "iota", "arange", "tril", "triu", "gather"),
     *("index_select", "embedding", "broadcast_in_dim", "permute", "permute_copy", "transpose", "transpose_copy", "t"),

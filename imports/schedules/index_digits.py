@@ -66,8 +66,10 @@ class IndexDigits:
         """List the digits that the indices of a shape have, without axes of one element."""
         digits = list[Digit]()
         for size, index in zip(shape, indices, strict=True):
+            known = self._digits.get(index, [])
+            is_whole = bool(known) and self._extents.are_equal([size], [d.size for d in known])
             if str(size) != "1":
-                digits += self._digits.get(index, [Digit(index, size)])
+                digits += known if is_whole else [Digit(index, size)]  # else a part of the axis, as a slice has
         return digits
 
     def _whole_digits(self, shape: Sequence[Size], indices: Sequence[str]) -> list[Digit]:
