@@ -139,6 +139,13 @@ class TiledProduct:
             "    for (; from_ < depth_; from_ += K_) {",
             *_indented(step(f"if (from_ + K_ < depth_) {{ {loads('from_ + K_', 'true')} }}"), 2),
             "    }",
+            *(
+                []
+                if kind.is_sliced
+                else [
+                    "    __syncthreads();  // or what follows may come a wait state too early behind a matrix instruction"
+                ]
+            ),
             *_indented(self._ends()),
             "}",
             "",
