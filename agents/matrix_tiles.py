@@ -10,20 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.product_kinds import ProductKind
+from agents.tile_loads import UNROLLED, Operand, direct_loads, indented, turned_loads
 
-PART_BYTES = 16
 TUNABLES = ("WAVESI", "WAVESJ", "TILESI", "TILESJ", "DEPTH", "BUFFERS")
 STRETCH = 64  # products that are added up before they join what came before
-UNROLLED = "#pragma unroll"
-
-
-@dataclass(frozen=True)
-class Operand:
-    """One operand: statements that set `x_[v_]` for V neighbours that begin at row `i_` and inner place `k_`."""
-
-    lines: Sequence[str]
-    rows: str  # the number of rows, in C++
-    is_turned: bool  # neighbours follow along rows, not along the inner axis
+APART = "what follows may come a wait state too early behind a matrix instruction"
 
 
 @dataclass(frozen=True)
@@ -78,12 +69,12 @@ class TiledProduct:
             f"__device__ __forceinline__ void {self.name}_{side}({kind.part} (&parts_)[parts_of(TILE_ROWS_, "
             f"DEPTH, {self.lanes}, {'WIDE_' if operand.is_turned else '1'})],",
             f"        int o_, int first_, int from_, {self.parameters}) {{",
-            *_indented(self.before),
+            *indented(self.before),
             "    constexpr int V = WIDE_;",
             f"    const int rows_ = {operand.rows}, depth_ = {self.depth};",
         ]
-        body = _turned(kind, self.lanes, operand) if operand.is_turned else _direct(kind, self.lanes, operand)
-        return [*head, *_indented(body), "}", ""]
+        body = turned_loads(kind, self.lanes, operand) if operand.is_turned else direct_loads(kind, self.lanes, operand)
+        return [*head, *indented(body), "}", ""]
 
     def _tiles(self) -> list[str]:
         kind, name = self.kind, self.name
@@ -116,14 +107,14 @@ class TiledProduct:
         return [
             "template <bool WHOLE_>",
             f"__device__ __forceinline__ void {name}_tiles(unsigned char* staged_, {self.parameters}) {{",
-            *_indented(self.before),
+            *indented(self.before),
             f"    {self._extents()}",
             f"    constexpr int K_ = DEPTH / {kind.bytes};",
             f"    const int rows_ = {self.left.rows}, columns_ = {self.right.rows}, depth_ = {self.depth};",
             "    const int tiles_i_ = (rows_ - 1) / ROWS_ + 1, tiles_j_ = (columns_ - 1) / COLUMNS_ + 1;",
             "    const int o_ = blockIdx.x / (tiles_i_ * tiles_j_), tile_ = blockIdx.x % (tiles_i_ * tiles_j_);",
             "    const int first_i_ = tile_ % tiles_i_ * ROWS_, first_j_ = tile_ / tiles_i_ * COLUMNS_;",
-            *_indented(kind.positions),
+            *indented(kind.positions),
             f"    {kind.total} sums_[TILESI][TILESJ] = {{}};",
             *([f"    {kind.total} totals_[TILESI][TILESJ] = {{}};"] if kind.is_gathered else []),
             *(
@@ -134,19 +125,13 @@ class TiledProduct:
             f"    else {{ {loads('0', 'true')} }}",
             "    int buffer_ = 0, from_ = 0;",
             "    for (; from_ + 2 * K_ <= depth_; from_ += K_) {",
-            *_indented(step(loads("from_ + K_", "false")), 2),
+            *indented(step(loads("from_ + K_", "false")), 2),
             "    }",
             "    for (; from_ < depth_; from_ += K_) {",
-            *_indented(step(f"if (from_ + K_ < depth_) {{ {loads('from_ + K_', 'true')} }}"), 2),
+            *indented(step(f"if (from_ + K_ < depth_) {{ {loads('from_ + K_', 'true')} }}"), 2),
             "    }",
-            *(
-                []
-                if kind.is_sliced
-                else [
-                    "    __syncthreads();  // or what follows may come a wait state too early behind a matrix instruction"
-                ]
-            ),
-            *_indented(self._ends()),
+            *([] if kind.is_sliced else [f"    __syncthreads();  // {APART}"]),
+            *indented(self._ends()),
             "}",
             "",
         ]
@@ -169,7 +154,7 @@ class TiledProduct:
             f"const int i_ = {self.kind.row}, j_ = {self.kind.column};",
             "if (i_ < rows_ && j_ < columns_) {",
             f"    const {self.kind.result} sum_ = {taken};",
-            *_indented(self.results),
+            *indented(self.results),
             "}",
         ]
 
@@ -179,7 +164,7 @@ class TiledProduct:
         alone = ["const int at_ = spot_;", *self._result(kind.taken)]
         return [
             "if constexpr (SLICES == 1) {",
-            *_indented(_nested([f"for (int {v} = 0; {v} < {end}; ++{v}) {{" for v, end in _LOOPS], alone)),
+            *indented(_nested([f"for (int {v} = 0; {v} < {end}; ++{v}) {{" for v, end in _LOOPS], alone)),
             "} else {",
             f"    {kind.result}* const shared_ = ({kind.result}*)staged_;",
             UNROLLED,
@@ -195,7 +180,7 @@ class TiledProduct:
             UNROLLED,
             "            for (int s_ = 1; s_ < SLICES; ++s_)",
             f"                joined_ += shared_[n_ * ({lanes}) + s_ * SPOTS_ + at_];",
-            *_indented(self._result("joined_"), 3),
+            *indented(self._result("joined_"), 3),
             "        }",
             "    }",
             "}",
@@ -203,50 +188,6 @@ class TiledProduct:
 
 
 _LOOPS = (("m_", "TILESI"), ("n_", "TILESJ"))
-
-
-def _direct(kind: ProductKind, lanes: str, operand: Operand) -> list[str]:
-    """Load along the inner axis: a part is some neighbours, zeros behind the end."""
-    return [
-        f"constexpr int ALONG_ = DEPTH / {PART_BYTES}, PARTS_ = TILE_ROWS_ * ALONG_;",
-        UNROLLED,
-        f"for (int part_ = 0; part_ < parts_of(TILE_ROWS_, DEPTH, {lanes}, 1); ++part_) {{",
-        f"    const int at_ = part_ * ({lanes}) + (int)threadIdx.x;",
-        f"    if (PARTS_ % ({lanes}) != 0 && at_ >= PARTS_) break;",
-        "    const int wanted_ = first_ + at_ / ALONG_, i_ = wanted_ < rows_ ? wanted_ : rows_ - 1;",
-        UNROLLED,
-        f"    for (int s_ = 0; s_ < {kind.each}; s_ += V) {{",
-        f"        const int next_ = from_ + at_ % ALONG_ * {kind.each} + s_;",
-        "        const int k_ = !ENDS_ || next_ < depth_ ? next_ : depth_ - V;",
-        f"        {kind.element} x_[V];",
-        *_indented(operand.lines, 2),
-        UNROLLED,
-        "        for (int v_ = 0; v_ < V; ++v_) parts_[part_][s_ + v_] = !ENDS_ || next_ < depth_ ? x_[v_] : 0;",
-        "    }",
-        "}",
-    ]
-
-
-def _turned(kind: ProductKind, lanes: str, operand: Operand) -> list[str]:
-    """Load along rows, some inner places one after the other, and turn them in registers."""
-    return [
-        f"constexpr int GROUPS_ = TILE_ROWS_ / V, UNITS_ = GROUPS_ * (DEPTH / {PART_BYTES});",
-        UNROLLED,
-        f"for (int unit_ = 0; unit_ < (UNITS_ - 1) / ({lanes}) + 1; ++unit_) {{",
-        f"    const int at_ = unit_ * ({lanes}) + (int)threadIdx.x;",
-        f"    if (UNITS_ % ({lanes}) != 0 && at_ >= UNITS_) break;",
-        "    const int wanted_ = first_ + at_ % GROUPS_ * V, i_ = wanted_ < rows_ ? wanted_ : rows_ - V;",
-        UNROLLED,
-        f"    for (int s_ = 0; s_ < {kind.each}; ++s_) {{",
-        f"        const int next_ = from_ + at_ / GROUPS_ * {kind.each} + s_;",
-        "        const int k_ = !ENDS_ || next_ < depth_ ? next_ : depth_ - 1;",
-        f"        {kind.element} x_[V];",
-        *_indented(operand.lines, 2),
-        UNROLLED,
-        "        for (int v_ = 0; v_ < V; ++v_) parts_[unit_ * V + v_][s_] = !ENDS_ || next_ < depth_ ? x_[v_] : 0;",
-        "    }",
-        "}",
-    ]
 
 
 def _sums(kind: ProductKind) -> list[str]:
@@ -287,43 +228,8 @@ def _gathered() -> list[str]:
     ]
 
 
-STAGING = """// Parts of 16 bytes that each lane takes of a tile, in groups of so many rows.
-constexpr int parts_of(int rows, int depth, int lanes, int wide) {
-    return ((rows / wide) * (depth / 16) - 1) / lanes * wide + wide;
-}
-// The place of a part in LDS: parts of one column lie in different banks, row after row.
-template <int depth> __device__ __forceinline__ int place_of(int row, int part) {
-    constexpr int parts = depth / 16, rows = parts < 8 ? 8 / parts : 1;
-    return row * depth + (part ^ row / rows % parts) * 16;
-}
-constexpr int wide_of(int parts, int each) { return parts >= 4 && each >= 4 ? 4 : parts >= 2 ? 2 : 1; }
-template <int rows, int depth, int lanes, int wide, bool turned, class Part, int count>
-__device__ __forceinline__ void stage_parts(const Part (&parts)[count], unsigned char* tile) {
-    constexpr int groups = turned ? rows / wide : depth / 16, all = rows / wide * (depth / 16);
-#pragma unroll
-    for (int unit = 0; unit < count / wide; ++unit) {
-        const int at = unit * lanes + (int)threadIdx.x;
-        if (all % lanes != 0 && at >= all) break;
-        const int row = turned ? at % groups * wide : at / groups, part = turned ? at / groups : at % groups;
-#pragma unroll
-        for (int v = 0; v < wide; ++v) *(Part*)(tile + place_of<depth>(row + v, part)) = parts[unit * wide + v];
-    }
-}
-// Neighbours in memory as they are, in one load where it is wide enough.
-template <int V, class Element, class From>
-__device__ __forceinline__ void load_whole(const From* from, Element (&x)[V]) {
-    static_assert(sizeof(From) == sizeof(Element));
-    __builtin_memcpy(x, from, V * sizeof(Element));
-}
-"""
-
-
-def _indented(lines: Sequence[str], by: int = 1) -> list[str]:
-    return [line if line.startswith("#") else f"{'    ' * by}{line}" for line in lines]
-
-
 def _nested(loops: Sequence[str], inner: Sequence[str]) -> list[str]:
     lines = list(inner)
     for loop in reversed(loops):
-        lines = [UNROLLED, loop, *_indented(lines), "}"]
+        lines = [UNROLLED, loop, *indented(lines), "}"]
     return lines

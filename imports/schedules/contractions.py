@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.matrix_tiles import Operand, TiledProduct
+from agents.matrix_tiles import TiledProduct
 from agents.product_kinds import KINDS, ProductKind
+from agents.tile_loads import Operand
 from agents.tile_sizes import constraints, tunables
 from imports.graph import Graph, Operation, Size
 from imports.hip_text import CONVERTED, STORAGE

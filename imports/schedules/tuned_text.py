@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agents.matrix_tiles import STAGING
 from agents.product_kinds import KINDS
+from agents.tile_loads import STAGING
 from imports.graph import COMPLEX, Graph, Size
 from imports.hip_ops import HipWriter
 from imports.hip_text import EIGHT_BITS, STORAGE

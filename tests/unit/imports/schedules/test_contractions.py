@@ -1,4 +1,4 @@
-"""Products of matrices are right at odd sizes, in every type that they are computed in, and fused with what surrounds."""
+"""Products of matrices are right at odd sizes, in every type, with what is computed before and behind them."""
 
 from __future__ import annotations
 
