@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agents.product_kinds import ProductKind
 from agents.tile_loads import UNROLLED, Operand, direct_loads, indented, turned_loads
 
-TUNABLES = ("WAVESI", "WAVESJ", "TILESI", "TILESJ", "DEPTH", "BUFFERS")
+TUNABLES = ("WAVESI", "WAVESJ", "TILESI", "TILESJ", "SLICES", "DEPTH", "BUFFERS")
 STRETCH = 64  # products that are added up before they join what came before
 APART = "what follows may come a wait state too early behind a matrix instruction"
 

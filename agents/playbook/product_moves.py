@@ -7,6 +7,7 @@ writes its indices does not matter, nor which way its buffers lie.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from agents.cpp.polynomial import ONE, ZERO, atom, polynomial
 from agents.matrix_tiles import TUNABLES, TiledProduct
@@ -28,27 +29,39 @@ POINTEES = {
     **{"signed char": "i8", "int8_t": "i8", "float": "f32"},
 }
 FUSED = {"float": "fused_f32", "double": "fused_f64", "int": "fused_i32"}
+KindOf = Callable[[ProductLoop], ProductKind | None]
 _READS = ("__half2float", "__bfloat162float", "float", "__ldg")
 
 
+def fused_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
+    """List the kernels that are such products, by name."""
+    return _variants(file, reserved, fused_kind)
+
+
 def matrix_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
-    """List the kernels that are such products, each with the ways to compute them, as `kernel.way`."""
-    ways = list[str]()
-    if not are_free(file, reserved, *TUNABLES, "SLICES") or any(words(file.source, n) for n in (*TUNABLES, "SLICES")):
-        return ()
-    for product in product_loops(file):
-        name = product.jam.work.kernel.name
-        fused = _fused_kind(product)
-        matrix = _matrix_kind(product) if arch.startswith("gfx9") else None
-        ways += [f"{name}.{way}" for way, kind in (("fused", fused), ("matrix", matrix)) if kind]
-    return tuple(ways)
+    """List the kernels whose products the matrix cores have, by name."""
+    return _variants(file, reserved, matrix_kind) if arch.startswith("gfx9") else ()
+
+
+def fused_tiles(file: KernelFile, variant: str) -> str:
+    """Write the product with sums of each lane; the kernel keeps its name and parameters."""
+    return _with_tiles(file, variant, fused_kind)
 
 
 def matrix_tiles(file: KernelFile, variant: str) -> str:
-    """Write the product with tiles; the kernel keeps its name and parameters."""
-    name, way = variant.split(".")
-    product = next(p for p in product_loops(file) if p.jam.work.kernel.name == name)
-    kind = _matrix_kind(product) if way == "matrix" else _fused_kind(product)
+    """Write the product with matrix instructions; the kernel keeps its name and parameters."""
+    return _with_tiles(file, variant, matrix_kind)
+
+
+def _variants(file: KernelFile, reserved: frozenset[str], kind_of: KindOf) -> tuple[str, ...]:
+    if not are_free(file, reserved, *TUNABLES) or any(words(file.source, name) for name in TUNABLES):
+        return ()
+    return tuple(p.jam.work.kernel.name for p in product_loops(file) if kind_of(p))
+
+
+def _with_tiles(file: KernelFile, variant: str, kind_of: KindOf) -> str:
+    product = next(p for p in product_loops(file) if p.jam.work.kernel.name == variant)
+    kind = kind_of(product)
     assert kind
     work = product.jam.work
     file = work.file
@@ -160,11 +173,12 @@ def _before(file: KernelFile, head: int) -> int:
     return max(file.plan_span[1], text.rfind(";") + 1, text.rfind("}") + 1, *directives[-1:])
 
 
-def _fused_kind(product: ProductLoop) -> ProductKind | None:
+def fused_kind(product: ProductLoop) -> ProductKind | None:
+    """Find the fused steps for the type of the sums."""
     return KINDS.get(FUSED[product.jam.item_variables[product.sum_name]])
 
 
-def _matrix_kind(product: ProductLoop) -> ProductKind | None:
+def matrix_kind(product: ProductLoop) -> ProductKind | None:
     """Find the matrix cores' way: of the elements as they lie in memory where nothing is computed on the way."""
     total = product.jam.item_variables[product.sum_name]
     kinds = {_memory_kind(product, factor) for factor in (product.left, product.right)}
