@@ -40,7 +40,7 @@ class History:
     def __init__(self, ledger: Ledger, run_id: str, classifies: bool = True) -> None:
         """Nothing is read before it is asked for. `classifies`: failures are told with their classes."""
         self._ledger, self._run_id, self._classifies = ledger, run_id, classifies
-        self._forget()
+        self.forget()
 
     def members(self, before: int, leader_id: str) -> list[Member]:
         """List the accepted kernels of the generations below `before`, oldest first, timed the way the first one was.
@@ -105,7 +105,8 @@ class History:
         self._reach(before)
         return frozenset(self._explored)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Read the run again from its beginning: an attempt is not what it was."""
         self._explored = set[str]()
         self._archive = Archive()
         self._bandit = Bandit()
@@ -127,7 +128,7 @@ class History:
     def _reach(self, before: int) -> None:
         """Add the generations up to the bound; start again where a replay asks for an earlier one."""
         if before < self._before:
-            self._forget()
+            self.forget()
         while self._before < before:
             experiments = self._ledger.experiments(self._run_id, self._before)
             attempts = self._ledger.attempts(self._run_id, self._before)
