@@ -5,7 +5,7 @@ Every node asks the ledger before it works, so that running it again after a cra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -22,7 +22,7 @@ from graph.lesson import EXPLORED
 from graph.limiting import concluding, limited
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
-from graph.picking import RULES, pick
+from graph.picking import RULES, as_predicted, pick
 from graph.planned import known_picks, known_selection, pick_of
 from graph.population import VerifiedKernel, accepted_of, best, kernel, specimen
 from graph.queries import of_cost
@@ -143,7 +143,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         begin_stage(runtime, generation, "experiments")
         return {"picks": earlier, "exhausted": False, "is_asked": context.approves}
     limits, base = context.limits, specimen(context, state["base_id"], generation)
-    memory = believed(context, generation, base)
+    memory = believed(context, generation, base) if limits.beliefs else context.history.memory(generation)
     inputs = (
         Step(context.run.id, generation),
         context.assignment,
@@ -164,8 +164,10 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         proposal = checked_cites(runtime, generation, proposal)
     rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
-    ideas = worth_trying(context, generation, base, offered(memory.backlog, proposal or Proposal((), ())))
-    trust = context.history.beliefs(generation).trust
+    ideas: Sequence[Idea] = offered(memory.backlog, proposal or Proposal((), ()))
+    if limits.beliefs:
+        ideas = worth_trying(context, generation, base, ideas)
+    trust = context.history.beliefs(generation).trust if limits.beliefs else as_predicted
     with context.ledger.together():
         if proposal:
             records = proposed_of(context.run.id, generation, state["base_id"], proposal)
