@@ -22,6 +22,7 @@ from records.mechanism import MECHANISMS, Mechanism
 ROOFLINE_US = 20.0
 HYPOTHESES, FALSE, FAILED, REPEATED = 24, 0.6, 0.15, 0.2  # how many; shares of them, of drafts, of proposals
 PROPOSED = 5  # hypotheses in one plan
+_CHANGE = re.compile(r"change (\d+)")
 _APPLIED = re.compile(r"^// applied =(.*)$", re.MULTILINE)
 
 
@@ -84,6 +85,10 @@ def applied_in(source: str) -> frozenset[int]:
     return frozenset(map(int, _APPLIED.findall(source)[-1].split()))
 
 
+def _numbers_in(title: str) -> frozenset[int]:
+    return frozenset(map(int, _CHANGE.findall(title)))
+
+
 class SimulatedAuthor:
     """Plans and writes in one world. Of each question the answer is drawn from the seed and the question's place."""
 
@@ -109,7 +114,7 @@ class SimulatedAuthor:
         """Propose hypotheses that the base does not have, a share of them again under another title."""
         self.planned += self._plans
         rng, applied = self._rng(step), applied_in(base.source)
-        tried = {int(title.rpartition(" ")[2]) for title in memory.tried}
+        tried = frozenset[int]().union(*(_numbers_in(title) for title in memory.tried))
         left = [h for h in self._world.hypotheses if h.number not in applied]
         fresh = [h for h in left if h.number not in tried or rng.random() < REPEATED]
         drawn = rng.sample(fresh, min(PROPOSED if self._plans else room.generation, len(fresh)))
@@ -135,10 +140,9 @@ class SimulatedAuthor:
         literature: Sequence[Quotation],
     ) -> Draft:
         """Make the change, or fail to."""
-        number = int(idea.title.rpartition(" ")[2])
         if self._rng(step).random() < FAILED:
             return Draft(f"// {step.experiment_id} {step.number}\n// fail compile\n// applied = \n")
-        return Draft(self._world.source(applied_in(base.source) | {number}))
+        return Draft(self._world.source(applied_in(base.source) | _numbers_in(idea.title)))
 
     def critique(
         self,

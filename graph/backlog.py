@@ -22,11 +22,11 @@ _WORD = re.compile(r"[a-z0-9]{3,}")
 class Backlog:
     """The proposals of the generations so far that no experiment has taken up."""
 
-    def __init__(self) -> None:
-        """Empty."""
+    def __init__(self, sameness: Sameness) -> None:
+        """Begin empty; `sameness` learns the words of what is proposed and tried."""
         self._ideas: dict[str, Proposed] = {}  # by plain title, oldest first
         self._avenues: dict[str, Proposed] = {}
-        self._sameness = Sameness()
+        self._sameness = sameness
         self._unwritten: dict[str, int] = {}  # by plain title: experiments of which no right kernel came
 
     def add(
@@ -138,6 +138,7 @@ def offered(proposals: Iterable[Proposed], proposal: Proposal) -> list[Idea]:
                 p.innovation,
                 cites=p.cites,
                 mechanism=p.mechanism,
+                reference_id=p.reference_id,
             )
             for p in earlier
         ),

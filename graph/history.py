@@ -18,11 +18,13 @@ from graph.archive import Archive
 from graph.backlog import Backlog
 from graph.bandit import Bandit
 from graph.beliefs import Base, Beliefs, Promise
+from graph.branches import Branches
 from graph.calibration import Calibration, Forecast, counted_gain, gain_pct, paragraph
 from graph.lesson import EXPLORED, subject_of
+from graph.sameness import Sameness
 from records.errors import LedgerError
 from records.evaluation import Evaluation
-from records.experiment import Attempt, Experiment
+from records.experiment import Attempt, Experiment, Proposed
 from records.ledger import Ledger
 from records.mechanism import Mechanism
 from records.quantity import given, plain
@@ -100,6 +102,11 @@ class History:
             kernel = self._kernels.get(kernel.parent_id)
         return Base(time_us, attainable * time_us, times_us, {base_id: frozenset(), **used})
 
+    def beside(self, before: int, base: Base) -> Sequence[Proposed]:
+        """List the gains of other branches that the kernel in hand does not have."""
+        self._reach(before)
+        return self._branches.beside(base.used)
+
     def explored(self, before: int) -> frozenset[str]:
         """List the kernels that need no exploration: they had one, or came out of one that ended by itself."""
         self._reach(before)
@@ -120,7 +127,8 @@ class History:
         self._tried: list[str] = []
         self._calibration = Calibration()
         self._steps: deque[str] = deque(maxlen=RECENT)  # between right tries of one writer
-        self._backlog = Backlog()
+        sameness = Sameness()
+        self._backlog, self._branches = Backlog(sameness), Branches(sameness)
         self._beliefs = Beliefs()
         self._mechanisms: dict[str, Mechanism] = {}  # by experiment
         self._kernels: dict[str, Attempt] = {}  # by id, all that were accepted
@@ -136,6 +144,8 @@ class History:
             right = {a.experiment_id for a in attempts if a.status in ("accepted", "duplicate")}
             unwritten = {e.id for e in experiments} - right
             self._backlog.add(self._ledger.proposals(self._run_id, self._before), experiments, unwritten)
+            for experiment in experiments:
+                self._branches.forget_tried(experiment, experiment.id not in unwritten)
             self._before += 1
 
     def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
@@ -170,6 +180,9 @@ class History:
             count = sum(a.experiment_id == experiment.id for a in attempts)
             gained = counted_gain(outcome.found_pct, final.time_error) if outcome and final else None
             self._bandit.add(experiment.picked_as, gained, count)
+            if final is not None and final.parent_id in self._kernels and final.id not in repeats:
+                parent_us = given(self._kernels[final.parent_id].geomean_us, 0.0)
+                self._branches.add(experiment, final, parent_us)
             self._mechanisms[experiment.id] = "" if experiment.explores else experiment.mechanism
             if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)

@@ -264,7 +264,7 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         generation=generation,
         slot=slot,
         parent_id=state["base_id"],
-        reference_id=state["reference_id"],
+        reference_id=idea.reference_id or state["reference_id"],
         title=idea.title,
         description=idea.description,
         rubric=idea.rubric,

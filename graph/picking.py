@@ -27,12 +27,12 @@ def pick(
 ) -> tuple[tuple[Idea, str], ...]:
     """Choose without replacement, rule by rule in their order and over again; ties go to the earlier idea.
 
-    Predicted gains count by how far predictions of their mechanism are to be trusted.
+    Predicted gains count by how far predictions of their mechanism are to be trusted, those that were found in full.
     """
     remaining, picked = list(ideas), list[tuple[Idea, str]]()
     while remaining and len(picked) < count:
         rule = rules[len(picked) % len(rules)]
-        values = [RULES[rule](idea, trust(idea.mechanism)) for idea in remaining]
+        values = [RULES[rule](idea, 1.0 if idea.reference_id else trust(idea.mechanism)) for idea in remaining]
         best = max(range(len(remaining)), key=lambda i: (values[i], -i))
         picked.append((remaining.pop(best), rule))
     return tuple(picked)
