@@ -27,6 +27,8 @@ def believed(context: Context, generation: int, base: Specimen) -> Memory:
     Kept ideas that could gain nothing worth an experiment here are left out; on another base they may come back.
     """
     memory, beliefs = context.history.memory(generation), context.history.beliefs(generation)
+    if not context.limits.beliefs:
+        return memory
     hand, saved_us, kept = base_of(context, generation, base), dict[str, float](), list[Proposed]()
     for proposed in (*memory.backlog, *context.history.beside(generation, hand)):
         if proposed.is_avenue:
@@ -49,6 +51,8 @@ def worth_trying(context: Context, generation: int, base: Specimen, ideas: Seque
     Left out are those that could gain nothing worth an experiment. Changes that an author knows by a handle of its own
     stay: nobody predicts what they gain.
     """
+    if not context.limits.beliefs:
+        return list(ideas)
     room = base_of(context, generation, base).room
     kept = []
     for idea in ideas:

@@ -18,10 +18,10 @@ from graph.archive import Archive
 from graph.backlog import Backlog
 from graph.bandit import Bandit
 from graph.beliefs import Base, Beliefs, Promise
-from graph.branches import Branches
 from graph.calibration import Calibration, Forecast, counted_gain, gain_pct, paragraph
 from graph.lesson import EXPLORED, subject_of
 from graph.sameness import Sameness
+from graph.siblings import Siblings
 from records.errors import LedgerError
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment, Proposed
@@ -105,7 +105,7 @@ class History:
     def beside(self, before: int, base: Base) -> Sequence[Proposed]:
         """List the gains of other branches that the kernel in hand does not have."""
         self._reach(before)
-        return self._branches.beside(base.used)
+        return self._siblings.beside(base.used)
 
     def explored(self, before: int) -> frozenset[str]:
         """List the kernels that need no exploration: they had one, or came out of one that ended by itself."""
@@ -128,7 +128,7 @@ class History:
         self._calibration = Calibration()
         self._steps: deque[str] = deque(maxlen=RECENT)  # between right tries of one writer
         sameness = Sameness()
-        self._backlog, self._branches = Backlog(sameness), Branches(sameness)
+        self._backlog, self._siblings = Backlog(sameness), Siblings(sameness)
         self._beliefs = Beliefs()
         self._mechanisms: dict[str, Mechanism] = {}  # by experiment
         self._kernels: dict[str, Attempt] = {}  # by id, all that were accepted
@@ -145,7 +145,7 @@ class History:
             unwritten = {e.id for e in experiments} - right
             self._backlog.add(self._ledger.proposals(self._run_id, self._before), experiments, unwritten)
             for experiment in experiments:
-                self._branches.forget_tried(experiment, experiment.id not in unwritten)
+                self._siblings.forget_tried(experiment, experiment.id not in unwritten)
             self._before += 1
 
     def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
@@ -182,7 +182,7 @@ class History:
             self._bandit.add(experiment.picked_as, gained, count)
             if final is not None and final.parent_id in self._kernels and final.id not in repeats:
                 parent_us = given(self._kernels[final.parent_id].geomean_us, 0.0)
-                self._branches.add(experiment, final, parent_us)
+                self._siblings.add(experiment, final, parent_us)
             self._mechanisms[experiment.id] = "" if experiment.explores else experiment.mechanism
             if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)

@@ -5,7 +5,7 @@ Every node asks the ledger before it works, so that running it again after a cra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -143,7 +143,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         begin_stage(runtime, generation, "experiments")
         return {"picks": earlier, "exhausted": False, "is_asked": context.approves}
     limits, base = context.limits, specimen(context, state["base_id"], generation)
-    memory = believed(context, generation, base) if limits.beliefs else context.history.memory(generation)
+    memory = believed(context, generation, base)
     inputs = (
         Step(context.run.id, generation),
         context.assignment,
@@ -164,9 +164,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         proposal = checked_cites(runtime, generation, proposal)
     rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
-    ideas: Sequence[Idea] = offered(memory.backlog, proposal or Proposal((), ()))
-    if limits.beliefs:
-        ideas = worth_trying(context, generation, base, ideas)
+    ideas = worth_trying(context, generation, base, offered(memory.backlog, proposal or Proposal((), ())))
     trust = context.history.beliefs(generation).trust if limits.beliefs else as_predicted
     with context.ledger.together():
         if proposal:

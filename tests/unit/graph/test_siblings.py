@@ -7,38 +7,38 @@ from pathlib import Path
 import pytest
 
 from agents.author import Draft, Idea, Specimen, Step
-from graph.branches import Branches, title_of
 from graph.sameness import Sameness
+from graph.siblings import Siblings, title_of
 from records.experiment import Attempt, Experiment
 from records.mechanism import Mechanism
 from tests.support.scripted_run import Bench
 
 
 def gained(
-    branches: Branches, name: str, title: str, time_us: float, mechanism: Mechanism = "", error: float = 0.0
+    siblings: Siblings, name: str, title: str, time_us: float, mechanism: Mechanism = "", error: float = 0.0
 ) -> None:
     experiment = Experiment(name, "r", 1, 1, "g000-e0-a0", None, title, "", (title,), mechanism=mechanism)
     attempt = Attempt(f"{name}-a0", "r", name, 1, 0, "c", "", "accepted", "k", geomean_us=time_us, time_error=error)
-    branches.add(experiment, attempt, 100.0)
+    siblings.add(experiment, attempt, 100.0)
 
 
 def test_changes_of_other_mechanisms_are_offered_together_and_alone_where_nobody_could_write_that() -> None:
-    branches = Branches(Sameness())
-    gained(branches, "g001-e1", "Split K", 80.0, "split work")
-    gained(branches, "g001-e2", "Swizzle the banks", 50.0, "bank conflicts")
-    gained(branches, "g001-e3", "Pad the rows", 90.0, "bank conflicts")
-    gained(branches, "g001-e4", "Prefetch", 99.0, "latency hiding", error=0.2)
-    (joint,) = branches.beside({"g000-e0-a0"})
+    siblings = Siblings(Sameness())
+    gained(siblings, "g001-e1", "Split K", 80.0, "split work")
+    gained(siblings, "g001-e2", "Swizzle the banks", 50.0, "bank conflicts")
+    gained(siblings, "g001-e3", "Pad the rows", 90.0, "bank conflicts")
+    gained(siblings, "g001-e4", "Prefetch", 99.0, "latency hiding", error=0.2)
+    (joint,) = siblings.beside({"g000-e0-a0"})
     assert joint.title == "Swizzle the banks and Split K (as in g001-e2-a0)"
     assert (joint.gain_max_pct, joint.reference_id) == (pytest.approx(150.0), "g001-e2-a0")
     assert joint.rubric == ("Swizzle the banks", "Split K")
     begun = Experiment("g002-e1", "r", 2, 1, "g000-e0-a0", "g001-e2-a0", joint.title, "", joint.rubric)
-    branches.forget_tried(begun, is_written=False)
+    siblings.forget_tried(begun, is_written=False)
     alone = [title_of("Swizzle the banks", "g001-e2-a0"), title_of("Split K", "g001-e1-a0")]
-    assert [p.title for p in branches.beside({"g000-e0-a0"})][:2] == alone
-    assert alone[0] not in [p.title for p in branches.beside({"g001-e2-a0"})], "it descends from it"
-    branches.forget_tried(begun, is_written=True)
-    assert [p.title for p in branches.beside({"g000-e0-a0"})] == [title_of("Pad the rows", "g001-e3-a0")]
+    assert [p.title for p in siblings.beside({"g000-e0-a0"})][:2] == alone
+    assert alone[0] not in [p.title for p in siblings.beside({"g001-e2-a0"})], "it descends from it"
+    siblings.forget_tried(begun, is_written=True)
+    assert [p.title for p in siblings.beside({"g000-e0-a0"})] == [title_of("Pad the rows", "g001-e3-a0")]
 
 
 def test_a_run_brings_over_what_the_leader_does_not_have(tmp_path: Path) -> None:

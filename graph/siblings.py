@@ -20,7 +20,7 @@ from records.ranking import is_slight
 MOST, JOINED = 6, 3  # offered at a time, those that gained most; changes in one experiment
 
 
-class Branches:
+class Siblings:
     """The changes of a run that clearly gained, each with the kernel that has it."""
 
     def __init__(self, sameness: Sameness) -> None:
@@ -52,7 +52,7 @@ class Branches:
         )
 
     def forget_tried(self, experiment: Experiment, is_written: bool) -> None:
-        """Take out what an experiment has brought over, or made anew on another base; nothing where nobody wrote it."""
+        """Take out what an experiment has brought over or made again; nothing where nobody wrote it."""
         self._begun.add(experiment.title)
         if not is_written:
             return
