@@ -53,10 +53,19 @@ def request_in_words(settings: Settings, messages: Sequence[BaseMessage]) -> dic
     request: dict[str, Any] = {}
     for message in _unanswered(messages):
         read = _read(settings, message.text)
-        if read.get("task") or read.get("source"):  # another thing than before, of which nothing else was said
+        if _is_reference(request, read):
+            read = {**{n: v for n, v in read.items() if n not in ("language", "function")}, "reference": read["source"]}
+            read["source"] = request["source"]
+        elif read.get("task") or read.get("source"):  # another thing than before, of which nothing else was said
             request = {name: value for name, value in request.items() if name not in ("task", "source", "reference")}
         request = {**request, **read, **_merged(request, read)}
     return request
+
+
+def _is_reference(request: dict[str, Any], read: dict[str, Any]) -> bool:
+    """Tell whether a function is what was missing: what the kernel before it computes."""
+    is_open = request.get("language") in ("hip", "cuda") and not request.get("reference")
+    return is_open and bool(read.get("source")) and read.get("language") == "python"
 
 
 def _merged(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:

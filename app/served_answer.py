@@ -48,12 +48,12 @@ def answer_of(settings: Settings, context: Context, result: RunResult) -> dict[s
 
 
 def _own_form(settings: Settings, run_id: str) -> RunOutput:
-    """Return the files in the form of what was brought, by their names."""
+    """Return the files in the form of what was brought, by their names; not the data that a self-check reads."""
     try:
         result = own_files(settings, kernel_of_run(settings, run_id), Path())
     except UsageError:  # of a kernel that no launcher can be written for
         return {}
-    texts = {str(path): content.decode("utf-8", "replace") for path, content in result.files.items()}
+    texts = {str(path): content.decode("utf-8") for path, content in result.files.items() if _is_text(content)}
     return {"files": texts, "main_file": str(result.path)}
 
 
@@ -65,3 +65,10 @@ def _words(output: RunOutput, result: RunResult) -> str:
     if text:
         rows.append(f"{name}:\n\n```{FENCES.get(Path(name).suffix, 'hip')}\n{text.rstrip()}\n```")
     return "\n\n".join(rows)
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False

@@ -17,15 +17,15 @@ from graph.limits import limits_schema
 from sandbox.target import target_names
 from tasks.loader import task_names
 
+# Read once: annotations are texts, which a server evaluates anew for each schema, where it must not wait for a disk.
+_TARGETS, _TASKS, _LIMITS = target_names(), task_names(), limits_schema()
 _NO_LIMIT = "; no limit where it is left out"
 
 
 class RunPreset(TypedDict, total=False):
     """Fields that an assistant may fix for all its runs; the input of a run overrides them."""
 
-    target: Annotated[
-        str, Field(description="the GPU", default="mi300x", json_schema_extra={"enum": list(target_names())})
-    ]
+    target: Annotated[str, Field(description="the GPU", default="mi300x", json_schema_extra={"enum": _TARGETS})]
     on: Annotated[
         str,
         Field(
@@ -45,7 +45,7 @@ class RunPreset(TypedDict, total=False):
     seed: Annotated[int, Field(description="the number behind random draws", default=0)]
     limits: Annotated[
         dict[str, int | float],
-        WithJsonSchema({**limits_schema(), "description": "how far the search goes; what is left out has its default"}),
+        WithJsonSchema({**_LIMITS, "description": "how far the search goes; what is left out has its default"}),
     ]
     budget_usd: Annotated[float, Field(description="the most that the model may cost, in dollars; else the settings'")]
     max_tokens: Annotated[int, Field(description=f"the most tokens of the model{_NO_LIMIT}")]
@@ -69,7 +69,7 @@ class RunInput(RunPreset, total=False):
         ),
         add_messages,
     ]
-    task: Annotated[str, Field(description="a task's name or folder", examples=task_names())]
+    task: Annotated[str, Field(description="a task's name or folder", examples=_TASKS)]
     source: Annotated[str, Field(description="in place of a task: the text of a Python, HIP or CUDA file")]
     language: Annotated[
         Literal["python", "hip", "cuda"], Field(description="the language of the source", default="python")

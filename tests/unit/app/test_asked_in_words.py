@@ -67,5 +67,9 @@ def test_later_words_complete_earlier_ones_until_a_result_answers_them(tmp_path:
     assert request["source"] == FUNCTION and request["sizes"] == {"rows": 8}
     talk = [HumanMessage(first), AIMessage("what is x?"), HumanMessage("x=f32[n] n=4")]
     assert request_in_words(Settings(), talk)["source"] == FUNCTION
+    completed = read(
+        tmp_path, f"make this faster: {KERNEL}", f"It computes {FUNCTION}".replace("import", ":\nimport", 1)
+    )
+    assert (completed["source"], completed["language"], completed["reference"]) == (KERNEL, "hip", FUNCTION)
     told = [*talk, AIMessage("2x", additional_kwargs={ANSWERED: "a-run"}), HumanMessage("transpose")]
     assert request_in_words(Settings(), told) == {"task": "transpose"}
