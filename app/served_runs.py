@@ -224,7 +224,8 @@ class ServedRuns:
         context = self._opening(self.settings, run, *self._records)
         if self.settings.telemetry and self._export is None:
             self._export = SpanExport(self.settings, is_told_at_once=True)
-        served = ServedRun(context, self._export.spans(run_id) if self._export is not None else None)
+        spans = self._export.spans(run_id) if self._export is not None else None
+        served = ServedRun(context, spans, self.traces.take if self.traces is not None else None)
         for old in [name for name, other in self._opened.items() if other.is_idle][: -KEPT + 1]:
             self._opened.pop(old).end()
         self._opened[run_id] = served

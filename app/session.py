@@ -135,7 +135,7 @@ class Session:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
         stopped, spans_of = interruptible(self.context.stop), telemetry(self.settings, self.context.run.id)
-        with stopped, spans_of as spans, self._logged(spans) as context:
+        with stopped, spans_of as spans, self._logged(spans, traces.take if traces is not None else None) as context:
             checkpoints = wiring.checkpoints_of(self.settings, self.folder)
             drive(context, checkpoints, tell, parallel(context), ask=ask, trace_id=trace_id)
         tell(_stage(REPORT))

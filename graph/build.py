@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from agents.traced import Route
 from graph import nodes
 from graph.approving import approve
 from graph.context import Context
@@ -38,8 +39,8 @@ def build_graph() -> RunGraph:
     graph.add_edge("open_run", "select")
     graph.add_edge("select", "retrieve")
     graph.add_edge("retrieve", "plan")
-    graph.add_conditional_edges("plan", nodes.fan_out, ["approve", "experiment", "reflect"])
-    graph.add_conditional_edges("approve", nodes.fan_out, ["experiment", "reflect"])
+    graph.add_conditional_edges("plan", Route(nodes.fan_out), ["approve", "experiment", "reflect"])
+    graph.add_conditional_edges("approve", Route(nodes.fan_out), ["experiment", "reflect"])
     graph.add_edge("experiment", "reflect")
-    graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "__end__"})
+    graph.add_conditional_edges("reflect", Route(nodes.after_reflect), {"select": "select", "__end__": "__end__"})
     return graph
