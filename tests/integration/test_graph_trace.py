@@ -98,7 +98,7 @@ def test_a_traced_run_is_readable(tmp_path: Path) -> None:
 def test_calls_at_the_bench_are_tool_runs_and_candidates_bear_their_outcome_for_any_tracer(tmp_path: Path) -> None:
     turns = [
         calling("search_notes", query="wide loads"),
-        calling("check", source="// fail execute race C.2\n// time_us = 9\n", why="new"),
+        calling("check", source="// fail verify wrong\n// time_us = 9\n", why="new"),
         calling("check", source="// time_us = 60\n// roofline_us = 1\n"),
         calling("compare", of="a1"),
         calling("submit"),
@@ -121,7 +121,7 @@ def test_calls_at_the_bench_are_tool_runs_and_candidates_bear_their_outcome_for_
     assert [step.name for step in tools] == ["search_notes", "check", "check", "compare", "submit"]
     assert {by_id[step.parent_run_id].name for step in tools} == {"act"}
     wrong, right = tools[1], tools[2]
-    assert {"outcome:rejected", "stage:execute", "code:C.2"} <= set(wrong.tags) and "why" in str(wrong.inputs)
+    assert {"outcome:rejected", "stage:correct", "code:C.1"} <= set(wrong.tags) and "why" in str(wrong.inputs)
     assert "outcome:tried" in right.tags and right.metadata["attempt"] == "g001-e1-a1"
     [experiment] = [step for step in steps if step.name == "g001-e1"]
     assert {tag for tag in experiment.tags if tag.startswith("outcome:")} == {"outcome:accepted"}
