@@ -1,4 +1,4 @@
-"""Feedback on each candidate's step of a trace, sent by a thread that holds nothing up, until a fault."""
+"""Feedback on a run's trace, and on each candidate's step of it, sent by a thread that holds nothing up."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from uuid import UUID
 
 if TYPE_CHECKING:
     from langsmith import Client
+
+    from app.session import RunResult
+    from graph.context import Context
 
 RIGHT = ("accepted", "tried")
 
@@ -80,3 +83,16 @@ class CandidateFeedback:
                 session_id=project_id,
                 stop_after_attempt=1,
             )
+
+
+def scores(result: RunResult, context: Context) -> dict[str, float]:
+    """Return the feedback on a run's trace."""
+    from graph.population import kernel, roofline_fraction
+
+    best = result.best
+    feedback = {"accepted": float(best is not None), "cost": result.usd}
+    if best is not None:
+        feedback["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
+        if best.speedup_over_seed is not None:
+            feedback["speedup"] = round(best.speedup_over_seed, 4)
+    return feedback

@@ -15,12 +15,13 @@ from typing import Any
 
 from app import wiring
 from app.asked_in_words import EXAMPLE, request_in_words
+from app.candidate_feedback import scores
 from app.run_request import RunRequest, keep_request, new_run
 from app.screen import note
 from app.served_answer import answer_of
 from app.served_request import FIXED, digest_of, plain, request_fields, request_of, request_text
 from app.served_run import ServedRun
-from app.session import Session, scores
+from app.session import Session
 from app.settings import Settings, load_settings
 from app.span_export import SpanExport, refuse_missing
 from app.task_folders import open_sound_task, open_task

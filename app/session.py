@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from app import wiring
 from app.allowing import extend_limits
+from app.candidate_feedback import scores
 from app.continuing import branched, extended
 from app.model_reach import reach_model
 from app.pages import publish
@@ -117,6 +118,10 @@ class Session:
         `ask` answers the questions of a run that wants approval; where it answers None, the run pauses.
         KeyboardInterrupt, RunStopped and MachineError leave a run that can be resumed.
         """
+        with self.held():
+            return self._driven(progress, ask)
+
+    def _driven(self, progress: Progress, ask: Callable[[Question], Any]) -> RunResult:
         from app.span_export import telemetry
 
         clock = StageClock(self._started)
@@ -146,6 +151,17 @@ class Session:
         if traces is not None and trace_id is not None:
             traces.score(trace_id, scores(result, self.context))
         return result
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the run, and hear when somebody asks for its stop, from the moment on that the ledger has it.
+
+        Much is imported and the model's endpoint is asked before the graph begins; `drive` holds it by itself, too.
+        """
+        ledger, context = self.context.ledger, self.context
+        ledger.add_run(context.run)
+        with ledger.driving(context.run.id), context.stop.working(), context.meter.heard():
+            yield
 
     @contextmanager
     def _logged(self, *more: Listener | None) -> Iterator[Context]:
@@ -180,19 +196,6 @@ def parallel(context: Context) -> int | None:
     """Experiments at once: a cluster takes all of a generation, this machine as many as it has threads for."""
     most = max(context.limits.picks, len(context.starts) + len(context.assignment.task.seeds))
     return min(most, MOST_AT_ONCE) if is_cluster(context.run.on) else None
-
-
-def scores(result: RunResult, context: Context) -> dict[str, float]:
-    """Return the feedback on a run's trace."""
-    from graph.population import kernel, roofline_fraction
-
-    best = result.best
-    feedback = {"accepted": float(best is not None), "cost": result.usd}
-    if best is not None:
-        feedback["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
-        if best.speedup_over_seed is not None:
-            feedback["speedup"] = round(best.speedup_over_seed, 4)
-    return feedback
 
 
 def open_session(settings: Settings, request: RunRequest, stop: StopSignal | None = None) -> Session:
