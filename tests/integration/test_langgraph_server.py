@@ -23,6 +23,7 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from tests.integration.test_cli_optimise import INPUTS, KERNEL, REFERENCE
 from tests.integration.test_open_telemetry import OWN, collector, fields, spans_of
 from tests.support.collector import Collector, collecting, metadata
 from tests.support.endpoint import Answer, ScriptedEndpoint
@@ -109,7 +110,13 @@ def from_elsewhere() -> dict[str, Any]:
     """The configuration for a server in another folder: one in the checkout takes up what another left there."""
     config = json.loads((ROOT / "langgraph.json").read_text())
     graphs = {name: str((ROOT / path).resolve()) for name, path in config["graphs"].items()}
-    return {**config, "dependencies": [str(ROOT / path) for path in config["dependencies"]], "graphs": graphs}
+    page = {"app": str((ROOT / config["http"]["app"]).resolve())}
+    return {
+        **config,
+        "http": page,
+        "dependencies": [str(ROOT / path) for path in config["dependencies"]],
+        "graphs": graphs,
+    }
 
 
 @pytest.fixture
@@ -128,8 +135,10 @@ def answers(url: str) -> bool:
 def test_schemas_and_the_drawing_with_the_experiment_come_from_the_server(client: SyncLangGraphClient) -> None:
     [assistant] = client.assistants.search()
     schemas = client.assistants.get_schemas(assistant["assistant_id"])
-    assert {"task", "target", "on", "author", "limits"} <= set(schemas["input_schema"]["properties"])  # type: ignore[index]
-    assert "author" in schemas["context_schema"]["properties"]  # type: ignore[index]
+    for name in ("input_schema", "output_schema", "state_schema", "context_schema"):
+        fields_of: Any = schemas[name]["properties"]  # type: ignore[literal-required]
+        assert [field for field, told in fields_of.items() if not told.get("description")] == []
+    assert {"task", "messages", "author", "limits"} <= set(schemas["input_schema"]["properties"])  # type: ignore[index]
     drawn = client.assistants.get_graph(assistant["assistant_id"], xray=True)
     assert "experiment:benchmark" in {node["id"] for node in drawn["nodes"]}
 
@@ -156,6 +165,41 @@ def test_a_run_streams_waits_for_approval_and_is_resumed_then_forked(client: Syn
     forked: Any = client.runs.wait(thread, "scientist", input=None, checkpoint=fork["checkpoint"])
     assert forked["run_id"] != final["run_id"] and forked["run_id"].startswith(final["run_id"])
     assert forked["stop"] == final["stop"]
+
+
+def test_an_agent_goes_from_its_kernel_to_exported_files_in_a_chat(client: SyncLangGraphClient, tmp_path: Path) -> None:
+    thread = client.threads.create()["thread_id"]
+
+    def say(text: str, **more: Any) -> Any:
+        message = {"role": "user", "content": text}
+        return client.runs.wait(thread, "scientist", input={"messages": [message], **more})
+
+    asked = say(f"make this faster:\n```hip\n{KERNEL}```", author="playbook", on="lab")
+    assert "the size rows" in asked["messages"][-1]["content"] and not asked["run_id"]
+    asked = say(f"It computes\n```python\n{REFERENCE}```")
+    assert "the size rows" in asked["messages"][-1]["content"]
+    final = say(f"{' '.join(INPUTS)} rows=256 cols=512 grid=ceil_div(rows * cols, 256) block=256 generations=1 picks=1")
+    assert final["headline"] in final["messages"][-1]["content"]
+    for name, text in final["files"].items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert "bias_relu_launch(" in (tmp_path / "bias_relu.h").read_text()
+    assert final["main_file"] == "bias_relu.hip" and final["best_us"] > 0 and final["gain"] >= 1
+    page = f"/scientist/api/runs/{final['run_id']}/candidates/{final['best_id']}/source"
+    assert client.http.client.get(page).text == final["best_source"]
+
+
+def test_a_cancelled_run_is_paused_and_goes_on_from_where_it_was(client: SyncLangGraphClient) -> None:
+    thread = client.threads.create()["thread_id"]
+    request = {**ASKED, "seed": 8, "limits": {"generations": 2, "picks": 1, "tunings": 1}}
+    run = client.runs.create(thread, "scientist", input=request)
+    within(60, lambda: client.threads.get_state(thread)["values"].get("generation") == 1)
+    client.runs.cancel(thread, run["run_id"], wait=True)
+    run_id = client.threads.get_state(thread)["values"]["run_id"]  # type: ignore[index,call-overload]
+    told = client.http.client.get(f"/scientist/api/runs/{run_id}").json()
+    assert told["status"] == "paused", told
+    final: Any = client.runs.wait(thread, "scientist", input=None)
+    assert (final["run_id"], final["generation"]) == (run_id, 2)
 
 
 def test_what_a_person_refuses_is_not_run(client: SyncLangGraphClient) -> None:
