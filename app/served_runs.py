@@ -145,7 +145,8 @@ class ServedRuns:
         typed = {name: value for name, value in fields.items() if name != "messages"}
         words = request_in_words(self.settings, fields.get("messages") or ())
         if "task" in words or "source" in words:
-            typed = {name: value for name, value in typed.items() if name not in ("task", *TEXT_FIELDS)}
+            earlier = ("task", "source", "language", "function", "reference")
+            typed = {name: value for name, value in typed.items() if name not in earlier}
         elif not typed.get("task") and not typed.get("source") and fields.get("messages"):
             raise UsageError(EXAMPLE)
         return {**typed, **words}
