@@ -14,7 +14,7 @@ from langgraph.runtime import get_runtime
 Answer = TypeVar("Answer")
 
 
-class Route(Runnable[Any, Any]):
+class UntracedRoute(Runnable[Any, Any]):
     """Chooses the next node by a function of the state, or of state and runtime; no trace shows it."""
 
     def __init__(self, choose: Callable[..., Any]) -> None:

@@ -125,7 +125,7 @@ def _language(label: str, body: str) -> str:
 
 def _settings_in(prose: str) -> dict[str, Any]:
     """Read `NAME=VALUE`: a field of a request, a limit, else a size where it is a whole number, else an input."""
-    from graph.limits import Limits
+    from graph.run_limits import Limits
 
     limit_names, request = {f.name for f in fields(Limits)}, dict[str, Any]()
     for name, text in _SETTING.findall(prose):

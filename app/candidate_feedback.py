@@ -12,7 +12,6 @@ from uuid import UUID
 if TYPE_CHECKING:
     from langsmith import Client
 
-    from app.session import RunResult
     from graph.context import Context
 
 RIGHT = ("accepted", "tried")
@@ -85,14 +84,13 @@ class CandidateFeedback:
             )
 
 
-def scores(result: RunResult, context: Context) -> dict[str, float]:
-    """Return the feedback on a run's trace."""
+def scores(context: Context, best_id: str, speedup: float | None, usd: float) -> dict[str, float]:
+    """Return the feedback on a run's trace; `best_id` is empty where no kernel was verified."""
     from graph.population import kernel, roofline_fraction
 
-    best = result.best
-    feedback = {"accepted": float(best is not None), "cost": result.usd}
-    if best is not None:
-        feedback["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
-        if best.speedup_over_seed is not None:
-            feedback["speedup"] = round(best.speedup_over_seed, 4)
+    feedback = {"accepted": float(bool(best_id)), "cost": usd}
+    if best_id:
+        feedback["roofline_fraction"] = round(roofline_fraction(kernel(context, best_id).evaluation), 4)
+        if speedup is not None:
+            feedback["speedup"] = round(speedup, 4)
     return feedback

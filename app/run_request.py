@@ -68,7 +68,7 @@ def checked_fields(fields: Mapping[str, Any], kinds: Mapping[str, tuple[type, ..
 
 def checked_limits(limits: Mapping[str, int | float | None]) -> dict[str, int | float]:
     """Check the limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
-    from graph.limits import HIGHEST, LEAST, MOST, Limits
+    from graph.run_limits import HIGHEST, LEAST, MOST, Limits
 
     defaults = asdict(Limits())
     for name, value in limits.items():

@@ -15,7 +15,6 @@ from typing import Any
 
 from app import wiring
 from app.asked_in_words import EXAMPLE, request_in_words
-from app.candidate_feedback import scores
 from app.run_request import RunRequest, keep_request, new_run
 from app.screen import note
 from app.served_answer import answer_of
@@ -126,7 +125,7 @@ class ServedRuns:
             result = Session(self.settings, context, folder).conclude()
             step = get_current_run_tree()
             if self.traces is not None and step is not None:
-                self.traces.score_now(step.trace_id, scores(result, context), note)
+                self.traces.score_now(step.trace_id, result.scores(context), note)
         with self._lock:
             if (ended := self._opened.pop(run_id, None)) is not None:
                 ended.end()

@@ -71,6 +71,11 @@ class RunResult:
     stage_seconds: Mapping[str, float] = field(default_factory=dict)  # the parts of `seconds`, by stage
     diff: str = ""  # the file with what was changed; empty where the gain is told over the best kernel itself
 
+    def scores(self, context: Context) -> dict[str, float]:
+        """Return the feedback on the run's trace."""
+        best = self.best
+        return scores(context, best.id if best else "", best.speedup_over_seed if best else None, self.usd)
+
     @property
     def is_gain(self) -> bool:
         """True where a verified kernel is faster than the best seed as tuned, by the least gain at least."""
@@ -149,7 +154,7 @@ class Session:
         parts = {stage: round(part, 3) for stage, part in clock.seconds.items()}
         result = replace(result, seconds=round(sum(parts.values()), 3), stage_seconds=parts)
         if traces is not None and trace_id is not None:
-            traces.score(trace_id, scores(result, self.context))
+            traces.score(trace_id, result.scores(self.context))
         return result
 
     @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from agents.traced import Route
+from agents.traced import UntracedRoute
 from graph import nodes
 from graph.approving import approve
 from graph.context import Context
@@ -39,8 +39,10 @@ def build_graph() -> RunGraph:
     graph.add_edge("open_run", "select")
     graph.add_edge("select", "retrieve")
     graph.add_edge("retrieve", "plan")
-    graph.add_conditional_edges("plan", Route(nodes.fan_out), ["approve", "experiment", "reflect"])
-    graph.add_conditional_edges("approve", Route(nodes.fan_out), ["experiment", "reflect"])
+    graph.add_conditional_edges("plan", UntracedRoute(nodes.fan_out), ["approve", "experiment", "reflect"])
+    graph.add_conditional_edges("approve", UntracedRoute(nodes.fan_out), ["experiment", "reflect"])
     graph.add_edge("experiment", "reflect")
-    graph.add_conditional_edges("reflect", Route(nodes.after_reflect), {"select": "select", "__end__": "__end__"})
+    graph.add_conditional_edges(
+        "reflect", UntracedRoute(nodes.after_reflect), {"select": "select", "__end__": "__end__"}
+    )
     return graph

@@ -10,8 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 from agents.author import Assignment, Author, Specimen
 from graph.exploration import ChangeBook
 from graph.history import History
-from graph.limits import Limits
 from graph.renewals import Renewals
+from graph.run_limits import Limits
 from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.computed_once import computed_once

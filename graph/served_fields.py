@@ -13,7 +13,7 @@ from langgraph.graph.message import add_messages
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from graph.limits import limits_schema
+from graph.run_limits import limits_schema
 from sandbox.target import target_names
 from tasks.loader import task_names
 

@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
-from agents.traced import Route
+from agents.traced import UntracedRoute
 from graph import nodes
 from graph.approving import approve
 from graph.context import Context
@@ -100,10 +100,12 @@ def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, Run
         ("conclude", END),
     ):
         graph.add_edge(before, after)
-    graph.add_conditional_edges("request", Route(_has_run), {"open_run": "open_run", "__end__": END})
-    graph.add_conditional_edges("plan", Route(_fan_out), ["approve", "experiment", "reflect"])
-    graph.add_conditional_edges("approve", Route(_fan_out), ["experiment", "reflect"])
-    graph.add_conditional_edges("reflect", Route(nodes.after_reflect), {"select": "select", "__end__": "conclude"})
+    graph.add_conditional_edges("request", UntracedRoute(_has_run), {"open_run": "open_run", "__end__": END})
+    graph.add_conditional_edges("plan", UntracedRoute(_fan_out), ["approve", "experiment", "reflect"])
+    graph.add_conditional_edges("approve", UntracedRoute(_fan_out), ["experiment", "reflect"])
+    graph.add_conditional_edges(
+        "reflect", UntracedRoute(nodes.after_reflect), {"select": "select", "__end__": "conclude"}
+    )
     compiled = graph.compile(name=NAME)
     compiled.__class__ = CheckedGraph  # a graph's builder makes no other class, and copies of this one keep it
     return compiled.with_config({"recursion_limit": STEPS})
@@ -161,7 +163,7 @@ def _experiment(service: RunService) -> CompiledStateGraph[ServedTrial, RunPrese
     graph = StateGraph(ServedTrial, context_schema=RunPreset, output_schema=TrialOutcome)
     for name, stage in STAGES.items():
         graph.add_node(name, ThreadNode(_opened(service, pausing(stage)), name))
-    graph.add_conditional_edges(START, Route(_begun(service)), list(BEGINNINGS))
+    graph.add_conditional_edges(START, UntracedRoute(_begun(service)), list(BEGINNINGS))
     add_routes(graph)
     return graph.compile(name="experiment")
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from documents.document import Citation
     from graph.build import build_graph
     from graph.context import Context
-    from graph.limits import Limits
     from graph.question import Question
+    from graph.run_limits import Limits
     from kernel_scientist.interface import astream, check, get_source, open_context, optimise, resume, run
     from kernel_scientist.run_events import (
         AttemptMade,
@@ -103,7 +103,7 @@ _HOMES = {
     "build_graph": "graph.build",
     "Citation": "documents.document",
     "Context": "graph.context",
-    "Limits": "graph.limits",
+    "Limits": "graph.run_limits",
     "Question": "graph.question",
     "KnowledgeStore": "knowledge.store",
     "NotesRetriever": "knowledge.retriever",

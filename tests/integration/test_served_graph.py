@@ -6,7 +6,6 @@ import asyncio
 import inspect
 import json
 import threading
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,12 @@ import pytest
 from langgraph.types import Command
 
 from agents.author import Draft, Specimen, Step
-from app.run_request import checked_limits
 from app.served_request import request_of
 from app.served_runs import graph, guard_traces
-from app.user_text import KINDS as TEXT_FIELDS
-from graph import Limits, build_graph
-from graph.served_fields import BLANK, RunOutput
+from graph import build_graph
+from graph.served_fields import RunOutput
 from graph.serving import ServedFault
 from graph.subgraph import build_experiment
-from records.allowance import NAMES
 from records.errors import BudgetExhausted, UsageError
 from tests.support.scripted_run import faster
 from tests.support.served import ASKED, Server
@@ -37,19 +33,6 @@ def test_a_request_of_plain_data_runs_to_its_result(tmp_path: Path) -> None:
     assert reply["best_source"] == Path(result["best"]["path"]).read_text() and "-// time_us = 100" in reply["diff"]
     assert reply["gain"] == result["headline"]["gain"] > 1 and reply["headline"] in reply["messages"][-1].text
     assert (tmp_path / "runs" / reply["run_id"] / "report.html").exists()
-
-
-def test_schemas_of_input_output_and_context_describe_each_field_with_its_choices_and_default() -> None:
-    schemas = (graph.get_input_jsonschema(), graph.get_context_jsonschema(), graph.get_output_jsonschema())
-    asked, preset, answer = (dict(schema["properties"]) for schema in schemas if schema is not None)
-    assert {"task", *TEXT_FIELDS, "messages"} == set(asked) - set(preset)
-    assert {"target", "on", "author", "limits", "seed", "approve", *NAMES} == set(preset)
-    assert set(BLANK) | {"run_id", "messages"} == set(answer)
-    assert [name for field in (asked, preset, answer) for name in field if not field[name].get("description")] == []
-    assert preset["author"]["enum"] == ["llm", "playbook"] and "mi300x" in preset["target"]["enum"]
-    limits = preset["limits"]["properties"]
-    assert {name: limit["default"] for name, limit in limits.items()} == asdict(Limits())
-    assert checked_limits({name: limit["maximum"] for name, limit in limits.items() if "maximum" in limit})
 
 
 def test_langgraph_json_names_the_graph_without_a_checkpointer() -> None:
@@ -250,25 +233,6 @@ def test_a_request_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path: P
         server.invoke(fields)
     assert "\n" not in str(caught.value)
     assert server.ledger().runs() == ()
-
-
-def person(text: str) -> dict[str, Any]:
-    return {"author": "playbook", "on": "lab", "messages": [{"role": "user", "content": text}]}
-
-
-def test_a_chat_asks_for_what_is_missing_and_answers_with_the_result_once(tmp_path: Path) -> None:
-    server = Server(tmp_path)
-    asked = server.invoke(person("make it faster, please"))
-    assert "say what is to become faster" in asked["messages"][-1].text and not asked["run_id"]
-    assert server.ledger().runs() == ()
-    reply = server.invoke(person("make this faster: row_softmax. generations=1, picks=2"))
-    [run] = server.ledger().runs()
-    assert (run.task, run.config["picks"]) == ("row_softmax", 2)
-    question, answer = reply["messages"][-2:]
-    assert question.type == "human" and answer.type == "ai" and "time_us = 48" in answer.text
-    assert server.invoke(None)["messages"] == reply["messages"]
-    again = server.invoke(person("and this one: transpose"))
-    assert server.ledger().run(again["run_id"]).task == "transpose"
 
 
 def test_an_unknown_field_is_named() -> None:
