@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from records.ledger import Ledger
     from tasks.task import Task
 
-LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
-MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1, "taxonomy": 1, "predictor": 1}
-
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -71,7 +68,7 @@ def checked_fields(fields: Mapping[str, Any], kinds: Mapping[str, tuple[type, ..
 
 def checked_limits(limits: Mapping[str, int | float | None]) -> dict[str, int | float]:
     """Check the limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
-    from graph.context import Limits
+    from graph.run_limits import HIGHEST, LEAST, MOST, Limits
 
     defaults = asdict(Limits())
     for name, value in limits.items():
@@ -79,8 +76,12 @@ def checked_limits(limits: Mapping[str, int | float | None]) -> dict[str, int | 
             raise UsageError(f"there is no limit {name!r}; there are {', '.join(defaults)}")
         if value is None:
             continue
+        if isinstance(defaults[name], bool):
+            if value not in (0, 1):
+                raise UsageError(f"the limit {name} is true or false, not {value!r}")
+            continue
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        least, most = LEAST.get(name, 0), MOST.get(name, 1_000_000)
+        least, most = LEAST.get(name, 0), MOST.get(name, HIGHEST)
         if not is_number or not least <= value <= most or (isinstance(defaults[name], int) and value != int(value)):
             kind = "a whole number" if isinstance(defaults[name], int) else "a number"
             raise UsageError(f"the limit {name} is {kind} from {least:,} to {most:,}, not {value!r}")

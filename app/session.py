@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from app import wiring
 from app.allowing import extend_limits
+from app.candidate_feedback import scores
 from app.continuing import branched, extended
 from app.model_reach import reach_model
 from app.pages import publish
@@ -70,6 +71,11 @@ class RunResult:
     stage_seconds: Mapping[str, float] = field(default_factory=dict)  # the parts of `seconds`, by stage
     diff: str = ""  # the file with what was changed; empty where the gain is told over the best kernel itself
 
+    def scores(self, context: Context) -> dict[str, float]:
+        """Return the feedback on the run's trace."""
+        best = self.best
+        return scores(context, best.id if best else "", best.speedup_over_seed if best else None, self.usd)
+
     @property
     def is_gain(self) -> bool:
         """True where a verified kernel is faster than the best seed as tuned, by the least gain at least."""
@@ -117,6 +123,10 @@ class Session:
         `ask` answers the questions of a run that wants approval; where it answers None, the run pauses.
         KeyboardInterrupt, RunStopped and MachineError leave a run that can be resumed.
         """
+        with self.held():
+            return self._driven(progress, ask)
+
+    def _driven(self, progress: Progress, ask: Callable[[Question], Any]) -> RunResult:
         from app.span_export import telemetry
 
         clock = StageClock(self._started)
@@ -135,7 +145,7 @@ class Session:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
         stopped, spans_of = interruptible(self.context.stop), telemetry(self.settings, self.context.run.id)
-        with stopped, spans_of as spans, self._logged(spans) as context:
+        with stopped, spans_of as spans, self._logged(spans, traces.take if traces is not None else None) as context:
             checkpoints = wiring.checkpoints_of(self.settings, self.folder)
             drive(context, checkpoints, tell, parallel(context), ask=ask, trace_id=trace_id)
         tell(_stage(REPORT))
@@ -144,8 +154,19 @@ class Session:
         parts = {stage: round(part, 3) for stage, part in clock.seconds.items()}
         result = replace(result, seconds=round(sum(parts.values()), 3), stage_seconds=parts)
         if traces is not None and trace_id is not None:
-            traces.score(trace_id, scores(result, self.context))
+            traces.score(trace_id, result.scores(self.context))
         return result
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the run, and hear when somebody asks for its stop, from the moment on that the ledger has it.
+
+        Much is imported and the model's endpoint is asked before the graph begins; `drive` holds it by itself, too.
+        """
+        ledger, context = self.context.ledger, self.context
+        ledger.add_run(context.run)
+        with ledger.driving(context.run.id), context.stop.working(), context.meter.heard():
+            yield
 
     @contextmanager
     def _logged(self, *more: Listener | None) -> Iterator[Context]:
@@ -180,19 +201,6 @@ def parallel(context: Context) -> int | None:
     """Experiments at once: a cluster takes all of a generation, this machine as many as it has threads for."""
     most = max(context.limits.picks, len(context.starts) + len(context.assignment.task.seeds))
     return min(most, MOST_AT_ONCE) if is_cluster(context.run.on) else None
-
-
-def scores(result: RunResult, context: Context) -> dict[str, float]:
-    """Return the feedback on a run's trace."""
-    from graph.population import kernel, roofline_fraction
-
-    best = result.best
-    feedback = {"accepted": float(best is not None), "cost": result.usd}
-    if best is not None:
-        feedback["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
-        if best.speedup_over_seed is not None:
-            feedback["speedup"] = round(best.speedup_over_seed, 4)
-    return feedback
 
 
 def open_session(settings: Settings, request: RunRequest, stop: StopSignal | None = None) -> Session:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from typing_extensions import Unpack
 
+from app.exporting import source_of_run
 from app.judged import judge
 from app.run_request import RunRequest, checked_fields
 from app.session import Session, open_session, resume_session
@@ -202,6 +203,12 @@ def check(
     stop = StopSignal()
     with interruptible(stop):
         return judge(chosen, source, *setting, seed=checked.get("seed", 0), **options, stop=stop)
+
+
+def get_source(run_id: str, kernel_id: str = "", *, settings: Settings | None = None) -> str:
+    """Return the text of a kernel of a run, such as that of a state's `best_id`; of its best one without an id."""
+    checked_fields({"run_id": run_id, "kernel_id": kernel_id}, {"run_id": (str,), "kernel_id": (str,)}, "a source")
+    return source_of_run(settings or load_settings(), run_id, kernel_id)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agents.author import Draft
 from agents.bench import Bench, BenchKernel, BenchRefusal, Checked, changed
@@ -15,6 +16,7 @@ from agents.scientist.toolbox import (
     NAMES,
     SEARCH,
     SUBMIT,
+    TOOLS,
     BadRequest,
     Change,
     CheckArguments,
@@ -24,6 +26,7 @@ from agents.scientist.toolbox import (
     SubmitArguments,
     ToolRequest,
 )
+from agents.traced import as_tool
 from tasks.task import Task
 
 LONGEST_QUERY = 200  # characters
@@ -63,14 +66,19 @@ class BenchTools:
     def use(self, request: ToolRequest) -> Answered:
         """Do one request; one that cannot be done is answered with the reason."""
         use = self._uses.get(request.tool)
+        if use is None:
+            return _refused(f"there is no tool {request.tool[:40]!r}; there are {NAMES}")
+        words = next(tool.description for tool in TOOLS if tool.name == request.tool)
+        return as_tool(request.tool, words, request.arguments, partial(self._used, request, use), lambda a: a.text)
+
+    @staticmethod
+    def _used(request: ToolRequest, use: Callable[[ToolRequest], Answered]) -> Answered:
         try:
             if request.fault:
                 raise BadRequest(request.fault)
-            if use is None:
-                raise BadRequest(f"there is no tool {request.tool[:40]!r}; there are {NAMES}")
             answer = use(request)
         except (BadRequest, BenchRefusal) as error:
-            return Answered(bounded("", f"Not done: {error}."))
+            return _refused(str(error))
         return Answered(bounded(request.tool, answer.text), answer.draft, is_useful=True)
 
     def _check(self, request: ToolRequest) -> Answered:
@@ -126,6 +134,10 @@ class BenchTools:
     def _kernel(self, name: str) -> BenchKernel:
         """Find the kernel of that name, the latest try, or the parent where nothing was tried yet."""
         return self._bench.named(name.strip() or self._latest or "parent")
+
+
+def _refused(why: str) -> Answered:
+    return Answered(bounded("", f"Not done: {why}."))
 
 
 def _line(text: str) -> str:

@@ -163,15 +163,15 @@ def drive(
         else ""
     )
     bench = run.on if ":" in run.on else f"the {run.on}"
-    session.context.ledger.add_run(run)  # before it is said that there is one, and how it can be resumed
-    if not quiet:
-        tell(f"run {run.id}: {run.task} for {run.target} on {bench}, author {run.author}{why}")
-        for line in limit_lines(settings, session.context):
-            tell(line)
     watcher = Watcher(run, session.context.ledger, json)
     try:
-        with stoppable(session.context.stop, _note_stopping), nullcontext() if quiet else watcher.watching():
-            return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
+        with stoppable(session.context.stop, _note_stopping), session.held():  # before it is said that there is a run
+            if not quiet:
+                tell(f"run {run.id}: {run.task} for {run.target} on {bench}, author {run.author}{why}")
+                for line in limit_lines(settings, session.context):
+                    tell(line)
+            with nullcontext() if quiet else watcher.watching():
+                return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
     except (RunStopped, KeyboardInterrupt):
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None
