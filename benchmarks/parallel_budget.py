@@ -4,8 +4,9 @@
 
 32 callers ask a local endpoint questions whose answers have 200 to 1,500 tokens, each with room for 32,000, at the
 prices of GPT-5.1. The budget is a share of what all the work costs, from 0 to 100 %. The server keeps a bill: it cuts
-an answer at the tokens it was asked for, and bills it; so may end the last one of a budget. The anchor is the share of the budget that was spent when a
-caller who found too little left gave up: $0.13 of $0.90, which had room for some of five calls.
+an answer at the tokens it was asked for, and bills it; so may end the last one of a budget. The anchor is the share of
+the budget that was spent when a caller who found too little left gave up: $0.13 of $0.90, which had room for some of
+five calls.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def main() -> int:
     cost_of_all = spent(1e9).ledger_usd
     outcomes = [spent(share / 100 * cost_of_all) for share in SHARES]
     for share, outcome in zip(SHARES, outcomes, strict=True):
-        line = f"budget ${outcome.budget_usd:.4f}  billed ${outcome.billed_usd:.4f} in {outcome.requests} requests, {outcome.cut} cut"
+        line = f"budget ${outcome.budget_usd:.4f}  billed ${outcome.billed_usd:.4f}"
+        line += f" in {outcome.requests} requests, {outcome.cut} cut"
         print(f"{share:3d} %  {line}", file=sys.stderr)
     over = max(max(o.ledger_usd, o.billed_usd) - o.budget_usd for o in outcomes)
     used = [o.billed_usd / o.budget_usd for o in outcomes if o.budget_usd]
