@@ -17,11 +17,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from agents.author import Step
-from agents.model.answer_lengths import AnswerLengths
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
 from agents.model.endpoint_memory import EndpointMemory
-from agents.model.fare import Fare, with_answer
+from agents.model.fare import AnswerLengths, Fare, with_answer
 from agents.model.forms import weaker_json
 from agents.model.inquiry import ModelQuestion, call_key, trace_config
 from agents.model.model_choice import model_of

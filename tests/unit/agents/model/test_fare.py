@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.model.answer_lengths import KEPT, AnswerLengths
+from agents.model.fare import KEPT, AnswerLengths
 
 
 def spread(draw: random.Random) -> int:
