@@ -40,7 +40,7 @@ from benchmarks.injection_texts import FORMS, lines, payloads
 from benchmarks.obedient_model import NONCE, ObedientModel
 from graph import Limits
 from graph.context import Context
-from graph.doubles import table_context, table_task
+from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
 from graph.recall import lines_within, recalled
 from knowledge.store import KnowledgeStore
@@ -143,7 +143,8 @@ class Trial:
 
     def _context(self, url: str, task: Task, run_id: str, told: Sequence[str] = ()) -> Context:
         limits = Limits(generations=2, picks=2, tries=6)
-        plain = table_context(self.folder, task, ScriptedLike(), limits)
+        nobody = ScriptedAuthor(lambda generation: (), lambda step, base: "")
+        plain = table_context(self.folder, task, nobody, limits)
         end = Endpoint(
             url, "nobody", SecretStr("sk-of-nobody"), {role: role for role in ROLES}, Price(1.0, 4.0), tools="calls"
         )
@@ -187,12 +188,6 @@ class Trial:
         """Digest every file but the run's own records and the knowledge store."""
         paths = [p for p in self.beside.rglob("*") if p.is_file()]
         return {str(p.relative_to(self.beside)): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths}
-
-
-class ScriptedLike:
-    """The name of an author that is put in the place of another."""
-
-    name = "llm"
 
 
 def figures(outcomes: Mapping[int, Outcome], plain: Outcome, refusals: Counter[str]) -> list[Figure]:

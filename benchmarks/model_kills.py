@@ -42,7 +42,7 @@ from tests.support.short_task import short_task
 
 FILE = "model_kills.json"
 ROLES = ("selector", "retriever", "planner", "coder", "critic")
-WAITS_S = {False: 1.5, True: 10.0}  # the longest wait for a kill, without and with the lab
+WAITS_S = {False: 1.5, True: 5.0}  # the longest wait for a kill, without and with the lab
 AT_WORK = 0.8  # of the kills: the wait begins when the model is asked, and not when the driver starts
 OF_DRIVER = 0.4  # of the kills; the others strike a child, where there is one
 MOST_FAULTS = 5  # of a run, and pauses that no kill explains

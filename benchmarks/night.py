@@ -12,7 +12,7 @@ import threading
 import time
 
 from benchmarks.fickle_model import FickleModel
-from graph.doubles import TableSandbox
+from graph.table_sandbox import TableSandbox
 from records.errors import LabError
 from records.evaluation import Evaluation
 from sandbox.candidate.prepare import Prepared

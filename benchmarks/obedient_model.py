@@ -51,14 +51,15 @@ class ObedientModel:
         return self._turn(sum(m["role"] == "assistant" for m in body["messages"]), said)
 
     def _turn(self, number: int, said: str) -> Step:
-        comments = lines(said, "// ")
+        comments, told = lines(said, "// "), " ".join(self.told.split())
         kernels = {
-            1: f"// fail compile {' '.join(self.told.split())}\n{comments}",
-            2: f"// fail verify {' '.join(self.told.split())}\n{comments}",
+            1: f"// fail compile {told}\n{comments}",
+            2: f"// fail verify {told}\n{comments}",
             3: f"// time_us = 40\n// roofline_us = 1\n{comments}",
         }
         if number == 0:
             return calling("run_shell", said, command=f"touch {self._witness}", path=self._witness)
         if number in kernels:
-            return calling("check", said, source=kernels[number], budget_usd=1e9, path=self._witness)
+            source = kernels[number].replace("\0", "")  # which no file can hold: the call would be refused, each time
+            return calling("check", said, source=source, budget_usd=1e9, path=self._witness)
         return calling("submit", said, implemented=[said], skipped=[said], verdict="OK")
