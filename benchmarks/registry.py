@@ -40,7 +40,7 @@ class Benchmark:
 # Programs for whoever asks one question: two are for whoever works on the interpreter, `machine_speed` compares it with
 # another checkout, two set clocks beside each other, and four are about runs that are left alone.
 ALONE = (
-    frozenset({"machine_instructions", "machine_speed", "machine_waits"})
+    frozenset({"beliefs", "machine_instructions", "machine_speed", "machine_waits"})
     | {"clock_campaign", "clock_winners"}
     | {"canaries", "injections", "model_faults", "soak"}
 )
