@@ -32,8 +32,8 @@ MODULES = {  # what the checks are, and the module each one comes in
     "ruff": "ruff",
 }
 PYTEST = (sys.executable, "-m", "pytest")
-MAIN = ("-m", "not long")
-FAST = ("-m", "not long and not slow", "--without-compiler", "-r", "fE", "tests/unit")
+MAIN = ("-m", "not long", "--unless-passed")
+FAST = ("-m", "not long and not slow", "--without-compiler", "--unless-passed", "-r", "fE", "tests/unit")
 TICK_S = 0.2
 END_BYTES = 4096  # of pytest's output that are kept: more than its closing line has
 # The C library keeps what an array took for the next one: pages that are got anew cost some tests half of their time.

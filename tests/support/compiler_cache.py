@@ -37,6 +37,7 @@ COMPILED = FOLDER / "kernels"
 _OWN = FOLDER / "toolchain"
 _USERS = os.environ.get("KERNEL_SCIENTIST_CACHE_FOLDER", "")  # read before a test takes it away
 _WITHHELD: list[bool] = []
+NEEDED = "needs the compiler"
 
 
 def withhold() -> None:
@@ -48,7 +49,7 @@ def withhold() -> None:
 def toolchain() -> Toolchain:
     """The compiler with the shared cache, warmed."""
     if _WITHHELD:
-        pytest.skip("needs the compiler", allow_module_level=True)
+        pytest.skip(NEEDED, allow_module_level=True)
     compiler = find_toolchain(_OWN)
     (FOLDER / "kernels").mkdir(parents=True, exist_ok=True)
     pruned = FOLDER / "kernels" / "pruned"  # never due: the next run of the tests finds all that this one compiled
