@@ -92,10 +92,11 @@ def taking_turns(digest: str) -> Iterator[None]:
 
 
 def share_toolchain(cache: Path) -> Path:
-    """A new cache folder in which the application finds the compiler's part, which takes a minute to build."""
-    _OWN.mkdir(parents=True, exist_ok=True)
-    cache.mkdir(parents=True)
-    (cache / "toolchain").symlink_to(_OWN)
+    """A new cache folder with the compiler's part and the interpreter, which take a minute of both cores to build."""
+    for shared, name in ((_OWN, "toolchain"), (COMPILED / "machine", "kernels/machine")):
+        shared.mkdir(parents=True, exist_ok=True)
+        (cache / name).parent.mkdir(parents=True, exist_ok=True)
+        (cache / name).symlink_to(shared)
     return cache
 
 
