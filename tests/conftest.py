@@ -18,6 +18,7 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "data" / "authority.pe
 os.environ.pop("OPENBLAS_CORETYPE", None)  # which no cage hands on: sums there would end in other bits than here
 
 from tests.support.compiler_cache import FOLDER, toolchain, withhold
+from tests.support.passed_before import PassedBefore
 from tests.support.postgres_server import PostgresServer, programs, serving
 
 PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
@@ -28,6 +29,7 @@ DEVICES = (Path("/dev/kfd"), Path("/dev/nvidiactl"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--without-compiler", action="store_true", help="skip each test when it asks for the compiler")
+    parser.addoption("--unless-passed", action="store_true", help="leave out what passed with the same files")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,6 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if config.getoption("--without-compiler"):
         withhold()
+    if config.getoption("--unless-passed"):
+        config.pluginmanager.register(PassedBefore(config))
 
 
 def holds_folders(place: Path) -> bool:
