@@ -11,7 +11,8 @@ from typing_extensions import Doc
 from records.literature import ReaderRole
 
 LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
-MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1, "taxonomy": 1, "predictor": 1}
+_SWITCHES = ("literature_feedback", "greedy", "bandit", "beliefs", "answers", "ablations", "taxonomy", "predictor")
+MOST: Mapping[str, float] = {"tries": 12, **dict.fromkeys(_SWITCHES, 1)}
 HIGHEST = 1_000_000  # of the others
 
 
@@ -52,6 +53,7 @@ class Limits:
     bandit: Annotated[
         int, Doc("1: which rules pick experiments follows from what they gained for their kernels; 0: each in turn")
     ] = 0
+    beliefs: Annotated[int, Doc("0: kept ideas count with the gains that were predicted, whatever was found since")] = 1
     answers: Annotated[
         int, Doc("a generation without a gain is answered by a named change of the search; 0: by none")
     ] = 1

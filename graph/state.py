@@ -54,6 +54,9 @@ class State(TypedDict, total=False):
     ]
     best_id: Annotated[str, Field(description="the fastest verified kernel")]
     best_us: Annotated[float, Field(description="its time in microseconds")]
+    is_confirming: Annotated[
+        bool, Field(description="the best kernel is still to be executed whole, beside the next experiments")
+    ]
     base_id: Annotated[str, Field(description="the kernel that the generation builds on")]
     reference_id: Annotated[str | None, Field(description="the kernel that it learns from")]
     picks: Annotated[list[Pick], Field(description="the experiments of the generation")]
