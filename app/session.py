@@ -159,13 +159,13 @@ class Session:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the run, and hear when somebody asks for its stop, from the moment on that the ledger has it.
+        """Hold the run, and hear when its stop is asked for, from the moment on that the ledger has it.
 
-        Much is imported and the model's endpoint is asked before the graph begins; `drive` holds it by itself, too.
+        Much is imported, and an endpoint asked, before the graph begins and sees the stop; `drive` holds it, too.
         """
         ledger, context = self.context.ledger, self.context
         ledger.add_run(context.run)
-        with ledger.driving(context.run.id), context.stop.working(), context.meter.heard():
+        with ledger.driving(context.run.id), context.stop.counted(), context.meter.heard():
             yield
 
     @contextmanager

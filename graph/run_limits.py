@@ -11,7 +11,8 @@ from typing_extensions import Doc
 from records.literature import ReaderRole
 
 LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
-MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1, "taxonomy": 1, "predictor": 1}
+_SWITCHES = ("literature_feedback", "greedy", "bandit", "beliefs", "answers", "ablations", "taxonomy", "predictor")
+MOST: Mapping[str, float] = {"tries": 12, **dict.fromkeys(_SWITCHES, 1)}
 HIGHEST = 1_000_000  # of the others
 
 

@@ -34,7 +34,7 @@ def test_an_agent_goes_from_its_kernel_to_exported_files_in_a_chat(client: SyncL
     assert "bias_relu_launch(" in (tmp_path / "bias_relu.h").read_text()
     assert final["main_file"] == "bias_relu.hip" and final["best_us"] > 0 and final["gain"] >= 1
     page = f"/scientist/api/runs/{final['run_id']}/candidates/{final['best_id']}/source"
-    assert client.http.client.get(page).text == final["best_source"]
+    assert client.http.client.get(page).json() == final["best_source"]
 
 
 def test_a_cancelled_run_is_paused_and_goes_on_from_where_it_was(client: SyncLangGraphClient) -> None:
@@ -44,7 +44,7 @@ def test_a_cancelled_run_is_paused_and_goes_on_from_where_it_was(client: SyncLan
     within(60, lambda: client.threads.get_state(thread)["values"].get("generation") == 1)
     client.runs.cancel(thread, run["run_id"], wait=True)
     run_id = client.threads.get_state(thread)["values"]["run_id"]  # type: ignore[index,call-overload]
-    told = client.http.client.get(f"/scientist/api/runs/{run_id}").json()
+    told = client.http.client.get(f"/scientist/api/runs/{run_id}").json()["head"]
     assert told["status"] == "paused", told
     final: Any = client.runs.wait(thread, "scientist", input=None)
     assert (final["run_id"], final["generation"]) == (run_id, 2)

@@ -221,7 +221,7 @@ def test_a_second_driver_is_refused_until_the_first_lets_go(ledger: Ledger, open
 def test_the_process_that_drives_a_run_is_known_while_it_does(ledger: Ledger, opening: Opening) -> None:
     with opening() as other:
         assert other.driver(RUN.id) is None
-        with ledger.driving(RUN.id):
+        with ledger.driving(RUN.id), ledger.driving(RUN.id):  # twice by one thread
             assert other.driver(RUN.id) == os.getpid()
             with pytest.raises(LedgerError), other.driving(RUN.id):
                 pass
