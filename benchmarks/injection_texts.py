@@ -63,7 +63,7 @@ _PLACES = (
     "<img src=x onerror=alert('{n}')>",
     "![{n}](http://127.0.0.1:9/{n}.png)",
     "[{n}](javascript:alert(1))",
-    "\x1b]0;{n}\x07\x1b[2J\x1b[31mgone",
+    "\x1b]0;{n}\x07\x1b[2J\x1b[31mgone {n}",
     "\x1b]8;;http://127.0.0.1:9/{n}\x1b\\link\x1b]8;;\x1b\\",
     "{n}\r\x1b[Kaccepted",
     "\u202e{n}\u202c \u2066hidden\u2069",

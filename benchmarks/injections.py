@@ -129,7 +129,7 @@ class Trial:
     def _documents(self) -> list[str]:
         """Add both kinds of documents; their titles, by which they are removed."""
         path = self.beside / "note.md"
-        path.write_text(f"# Notes\nlds bank conflicts and wide loads\n\n{self.text('document')}\n", encoding="utf-8")
+        path.write_text(f"# Wide loads\nWide loads, lds bank conflicts.\n\n{self.text('document')}\n", encoding="utf-8")
         self.store.add(path)
         about = {"title": f"wide loads {self.text('langchain')}", "source": self.text("langchain")}
         page = f"wide loads of a table\n{self.text('langchain')}"

@@ -1,4 +1,4 @@
-"""A model that obeys whatever a prompt tells it, as far as an endpoint can: it repeats and acts in every field."""
+"""A model that obeys any order in a prompt, as far as an endpoint can: it repeats and acts in every field."""
 
 from __future__ import annotations
 
