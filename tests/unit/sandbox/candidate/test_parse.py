@@ -119,7 +119,7 @@ def test_refuses_files_without_a_readable_plan(text: str, message: str, line: in
         ("ROWS = [4, 1, 2, 8]", 'ROWS = ["4"]', "tunables: ROWS holds '4'", 17),
         ("ROWS = [4, 1, 2, 8]", "ROWS = [4, true]", "tunables: ROWS holds True", 17),
         ("ROWS = [4, 1, 2, 8]", "ROWS = [4, 4]", "lists a value twice", 17),
-        ("ROWS = [4, 1, 2, 8]", "ROWS = [5000000000]", "not a 32-bit integer", 17),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = [2147483648]", "not a 32-bit integer", 17),
         ("ROWS = [4, 1, 2, 8]", '"A-B" = [1]', "'A-B' cannot be a macro's name", 17),
         ("ROWS = [4, 1, 2, 8]", "N = [1]", "tunables: 'N' is too short for a macro", 17),
         ("ROWS = [4, 1, 2, 8]", "ROWS = [4]\nint = [1]", "'int' cannot be a macro's name", 18),
