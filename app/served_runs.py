@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from app import wiring
+from app.program.author_command import refuse_served_program, stated_author
 from app.run_request import RunRequest, checked_fields, checked_limits, keep_request, new_run
 from app.screen import note
 from app.served_run import ServedRun
@@ -81,6 +82,7 @@ class ServedRuns:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
         request = request_of(self._with_task(fields))
         refuse_missing(self.settings)
+        refuse_served_program(self.settings, request.author or "")
         with self._lock:
             run = self._begun_at(begun_at) or self._new(request, begun_at)
         used = {name: kinds[0]() for name, kinds in TEXT_FIELDS.items() if fields.get(name)}  # once, on a thread
@@ -258,7 +260,7 @@ def request_text(run: Run, request: RunRequest) -> str:
     allowance = {"budget_usd": request.budget_usd, **(request.most or {})}
     most = {name: value for name in NAMES if (value := run.config.get(name, allowance.get(name))) is not None}
     limits = dict(request.limits or {})
-    chosen = {"task": request.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
+    chosen = {"task": request.task, "target": run.target, "on": run.on, "author": stated_author(run), "seed": run.seed}
     return _plain({**chosen, "limits": limits, "approve": request.approves, **most})
 
 

@@ -88,6 +88,8 @@ class Limits:
     dispatch: bool = True  # whether a run ends with a table of its kernels by shape, where that is clearly faster
     predictor: int = 0  # 1: an exploration leaves out what a model of earlier estimates is sure to lose
     taxonomy: int = 1  # 0: authors are told what was found in a refused kernel, and not its class
+    session_minutes: float = 30.0  # of one session of a program as author
+    session_turns: int = 0  # calls of tools in it; 0: three for each try, and four
     memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
 
     def tokens_of(self, role: ReaderRole) -> int:
