@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.allowing import asked_allowance, is_of_all
+from app.beating.incumbent_names import keep_incumbents
 from app.program.author_command import is_program, kept_command, program_words
 from app.remembered import keep_recalled, keep_weights
 from app.sandboxes import place_of, refuse_seed, refuse_shapes_elsewhere, resolve_on
@@ -45,6 +46,7 @@ class RunRequest:
     has_seeds: bool = True  # beside the task's own seeds
     from_memory: bool = False  # generation 0 begins with winners of earlier runs, too
     approves: bool = False  # a person is asked before experiments, and before money above the budget
+    beat: tuple[str, ...] = ()  # implementations that the best kernel is compared with, as `--beat` takes them
     most: Mapping[str, int | float | None] | None = None  # further fields of records.allowance.Allowance
 
 
@@ -151,5 +153,6 @@ def keep_request(
     judged = with_shapes(task, request.shapes)
     recalled = keep_recalled(settings, judged, request.target, limits.memory_tokens, stores, request.from_memory)
     weights = keep_weights(*stores) if limits.literature_feedback else {}
-    config = {**keep_starts(request.starts, stores[1]), **recalled, **weights}
+    incumbents = keep_incumbents(request.beat, stores[1])
+    config = {**keep_starts(request.starts, stores[1]), **recalled, **weights, **incumbents}
     return config if request.has_seeds else {**config, "has_seeds": False}

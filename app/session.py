@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from app import wiring
 from app.allowing import extend_limits
+from app.beating.comparing import compare_incumbents
 from app.continuing import branched, extended
 from app.model_reach import reach_model
 from app.pages import publish
@@ -29,7 +30,7 @@ from records.event_log import Listener, all_of, begun, ended
 from records.experiment import Run
 from records.files import write_whole
 from records.quantity import given
-from records.stage_clock import REPORT, START, StageClock
+from records.stage_clock import BEAT, REPORT, START, StageClock
 from records.stopping import StopSignal, interruptible
 
 if TYPE_CHECKING:
@@ -134,10 +135,14 @@ class Session:
         if traces is not None:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
+        ledger = self.context.ledger
         stopped, spans_of = interruptible(self.context.stop), telemetry(self.settings, self.context.run.id)
         with stopped, spans_of as spans, self._logged(spans) as context:
             checkpoints = wiring.checkpoints_of(self.settings, self.folder)
             drive(context, checkpoints, tell, parallel(context), ask=ask, trace_id=trace_id)
+            if self.run.status == "done":
+                tell(_stage(BEAT))
+                compare_incumbents(self.settings, context, best_attempt(ledger.attempts(self.run.id), ledger))
         tell(_stage(REPORT))
         result = self.conclude()
         clock.pass_to(time.monotonic())

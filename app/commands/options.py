@@ -115,6 +115,15 @@ Starts = Annotated[
         "--from", metavar="FILE", help="Begin with this kernel beside the task's seeds; may be given several times."
     ),
 ]
+Beat = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--beat",
+        metavar="NAME",
+        help="Compare the best kernel with this, in turns on a GPU: torch.compile, torch-eager, library:EXPRESSION, "
+        "FILE.hip, FILE.so; may be given several times.",
+    ),
+]
 Ablations = Annotated[
     int | None, optional("--ablations", min=0, max=1, help="0: ask for no cause of a gain; 1, the default: undo it.")
 ]

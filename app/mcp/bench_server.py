@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,23 @@ if TYPE_CHECKING:
     from agents.coding_agent.host import Desk
 
 NAME, SCHEME = "kernel-scientist", "session"
+TOOL_S = 1200  # that a client waits for an answer
 MOST_LINE = 4 << 20  # bytes of one message
 INSTRUCTIONS = "Judges GPU kernels for one task, which TASK.md describes. check each version; end with submit."
 
 
-def client_settings(address: Path) -> bytes:
-    """Write the file by which a client finds the server, in the form that most of them read."""
-    command = {"type": "stdio", "command": sys.executable, "args": ["-I", "-S", relay.__file__, str(address)]}
-    return (json.dumps({"mcpServers": {NAME: command}}, indent=2) + "\n").encode()
+def client_settings(address: Path) -> Mapping[str, bytes]:
+    """Write the files of the workspace by which a client finds the server: the form of most, and Codex' own.
+
+    The latter is in the home folder that the program has where it is not given another.
+    """
+    arguments = ["-I", "-S", relay.__file__, str(address)]
+    command = {"type": "stdio", "command": sys.executable, "args": arguments}
+    codex = [f"[mcp_servers.{NAME}]", f"command = {json.dumps(sys.executable)}", f"args = {json.dumps(arguments)}"]
+    return {
+        ".mcp.json": (json.dumps({"mcpServers": {NAME: command}}, indent=2) + "\n").encode(),
+        "home/.codex/config.toml": "\n".join([*codex, f"tool_timeout_sec = {TOOL_S}", ""]).encode(),
+    }
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from app.program.author_command import command_of, program_environment
 from app.program.program_fence import Fence, visible_around
 from app.program.started_program import ProgramProcess, end_left_over
 from records import scratch_folder
-from records.errors import MachineError
+from records.errors import MachineError, UsageError
 from records.files import write_whole
 from records.redaction import redacted
 from records.run_meter import RunMeter
@@ -50,8 +50,9 @@ class ProgramHost:
         folder = self._folder / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         files = ClientFolder(folder)
-        for name in ("home", "tmp"):
-            files.make_folder(name)
+        for name in ("home", "home/.codex", "tmp"):
+            with contextlib.suppress(UsageError):  # the program has put something else there, and does without
+                files.make_folder(name)
         return files
 
     @contextlib.contextmanager
@@ -64,7 +65,9 @@ class ProgramHost:
         try:
             with contextlib.ExitStack() as stack:
                 if desk.tools and (address := stack.enter_context(serving(desk, scratch / "s"))) is not None:
-                    self.files.write(".mcp.json", client_settings(address), replace=True)
+                    for name, text in client_settings(address).items():
+                        with contextlib.suppress(UsageError):
+                            self.files.write(name, text, replace=True)
                 process = ProgramProcess(self._words, self._environment(), self._fence(), prompt, seconds)
                 self._keep(mark=process.mark)
                 try:
