@@ -25,7 +25,7 @@ class CodingAgent:
 
     name = "command"
     can_begin = True
-    reads = False
+    reads = True
 
     def __init__(self, host: AgentHost, minutes: float, turns: int = 0) -> None:
         """Take the budget of one session: `turns` are calls of tools; 0: three for each try, and four."""
@@ -38,7 +38,7 @@ class CodingAgent:
         return Selection(first.id, reference.id if reference else None, f"{first.id} is the fastest")
 
     def queries(self, step: Step, work: Assignment, base: Specimen) -> tuple[str, ...]:
-        """None: it searches the notes itself."""
+        """None: it searches the notes itself, beside what is read on the costs of the kernel."""
         return ()
 
     def plan(
@@ -65,7 +65,7 @@ class CodingAgent:
         bench: Bench,
     ) -> Draft:
         """Have the program work; MalformedReply where it checked no kernel."""
-        return WorkSession(self._host, self._limits, work, experiment, base, reference, bench).work()
+        return WorkSession(self._host, self._limits, work, experiment, base, reference, bench).work(literature)
 
     def write(
         self,

@@ -6,6 +6,7 @@ The bench is for one thread, so that what the program's server and its folder br
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agents.author import Assignment, Draft, Specimen
@@ -18,6 +19,7 @@ from agents.scientist.react import most_turns
 from agents.scientist.toolbox import CHECK, SUBMIT, TOOLS, ToolRequest
 from records.errors import MalformedReply
 from records.experiment import Experiment
+from records.literature import Quotation
 from records.quantity import counted
 
 LOOK_S = 0.2  # between two looks at the folder
@@ -69,7 +71,7 @@ class WorkSession:
         self._most_turns = limits.turns_for(bench.tries_left + len(bench.tries))
         self._report = Draft("")
 
-    def work(self) -> Draft:
+    def work(self, literature: Sequence[Quotation] = ()) -> Draft:
         """Let the program work to its end; its report. MalformedReply where it checked no kernel."""
         left_s = min(60 * self._limits.minutes - self._seconds, self._host.seconds_left())
         if left_s <= 0 or not self._bench.tries_left or self._turns >= self._most_turns:
@@ -78,6 +80,7 @@ class WorkSession:
             "tries": self._bench.tries_left,
             "turns": self._most_turns - self._turns,
             "minutes": f"{left_s / 60:.3g}",
+            "literature": list(literature),
             "done": [self._line(name) for name in self._bench.names],
         }
         prompt = self._folder.lay_out(self._work, self._experiment, self._base, self._reference, **values)

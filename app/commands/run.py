@@ -98,11 +98,9 @@ def command(
     )  # fmt: skip
     limits = {**limits_of_scheme(search), **chosen, **limit_values(limit or [])}
     settings = with_isolation(load_settings(), isolation)
-    choices = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
+    choices, named = (tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve), tuple(beat or ())
     most = Allowance(None, max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds).given()
-    request = RunRequest(
-        task, target, on, author, seed, budget_usd, limits, *choices, beat=tuple(beat or ()), most=most
-    )
+    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *choices, beat=named, most=most)
     _begin(settings, request, isolation, trace=trace, detach=detach, quiet=quiet, json=json)
 
 

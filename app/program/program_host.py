@@ -32,8 +32,8 @@ HIDDEN = ("/dev/shm", "/tmp", "/var/tmp")  # where the judge's programs hold inp
 
 def program_author(settings: Settings, run: Run, folder: Path, meter: RunMeter) -> CodingAgent:
     """Make the author of a run that is a program; `folder` is the run's."""
-    host, of_one = ProgramHost(settings, folder, command_of(run.config), meter), run.config
-    return CodingAgent(host, float(of_one["session_minutes"] or 0), int(of_one["session_turns"] or 0))
+    minutes, turns = (float(str(run.config[name])) for name in ("session_minutes", "session_turns"))
+    return CodingAgent(ProgramHost(settings, folder, command_of(run.config), meter), minutes, int(turns))
 
 
 class ProgramHost:
