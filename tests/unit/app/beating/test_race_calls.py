@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from app.beating.incumbent_names import Incumbent
-from app.beating.race_calls import incumbent_call
+from app.beating.race_calls import RaceMemory, incumbent_call
 from records.errors import UsageError
 from tasks.loader import load_task
 from tasks.origin import Origin
@@ -64,3 +64,50 @@ def test_an_expression_knows_inputs_dims_and_the_original_its_parameters(tmp_pat
     imported = replace(task, title="doubled", folder=tmp_path, provenance=origin)
     called = incumbent_call(Incumbent("torch-eager", "torch-eager"), imported, case, memory_of(x=x, y=x))
     assert np.array_equal(called(), x * 3)
+
+
+class HostLibrary:
+    """Copies in the memory of this processor, as a driver's library makes them on a GPU."""
+
+    def call(self, name: str, target: Any, *words: Any) -> None:
+        if name == "copy_in":
+            ctypes.memmove(target.value, words[0], words[1].value)
+        else:
+            assert name == "fill"
+            ctypes.memset(target.value, words[0].value, 4 * words[1].value)
+
+
+class HostTorch:
+    """PyTorch that has no GPU."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._torch, name)
+        if name not in ("zeros", "ones", "empty"):
+            return found
+        return lambda *shape, device, **options: found(*shape, **options)
+
+
+@pytest.mark.parametrize("name", ["row_softmax", "transpose", "fp8_block_gemm"])
+def test_pytorch_sees_the_task_s_buffers_and_other_results_are_told_apart(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    device: Any = SimpleNamespace(driver=HostLibrary(), event=object)
+    task = load_task(name, "h200")
+    case = task.tests[0]
+    memory = RaceMemory(HostTorch(torch), device, task, case, 1 << 12)
+    output = task.outputs[0].name
+    inputs = {spec.name: memory.tensors[spec.name].double().numpy() for spec in task.inputs}
+    right = torch.from_numpy(np.asarray(task.reference(inputs, case)[output]))
+
+    def ours() -> None:
+        memory.tensors[output].copy_(right)
+
+    assert memory.apart(ours, lambda: right.clone()) < 0.01
+    assert memory.apart(ours, lambda: right + right.abs().max()) > 0.1
+    if name == "row_softmax":
+        softmax = incumbent_call(Incumbent("eager", "torch-eager", "torch.softmax(x, 1)"), task, case, memory)
+        assert memory.apart(ours, softmax) < 1e-5
+    with pytest.raises(UsageError, match="and the task's"):
+        memory.apart(ours, lambda: right[:1])
