@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from app.program.author_command import stated_author
 from app.run_request import RunRequest, checked_fields, checked_limits
 from graph.serving import ServedState
 from records.allowance import NAMES
@@ -51,7 +52,7 @@ def request_text(run: Run, request: RunRequest) -> str:
     allowance = {"budget_usd": request.budget_usd, **(request.most or {})}
     most = {name: value for name in NAMES if (value := run.config.get(name, allowance.get(name))) is not None}
     limits = dict(request.limits or {})
-    chosen = {"task": request.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
+    chosen = {"task": request.task, "target": run.target, "on": run.on, "author": stated_author(run), "seed": run.seed}
     return plain({**chosen, "limits": limits, "approve": request.approves, **most})
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from app import wiring
 from app.asked_in_words import EXAMPLE, request_in_words
+from app.program.author_command import refuse_served_program
 from app.run_request import RunRequest, keep_request, new_run
 from app.screen import note
 from app.served_answer import answer_of
@@ -70,6 +71,7 @@ class ServedRuns:
         fields = self._with_words(fields)
         request = request_of(self._with_task(fields))
         refuse_missing(self.settings)
+        refuse_served_program(self.settings, request.author or "")
         with self._lock:
             run = self._begun_at(begun_at) or self._new(request, begun_at)
         used = {name: kinds[0]() for name, kinds in TEXT_FIELDS.items() if fields.get(name)}  # once, on a thread

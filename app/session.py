@@ -13,12 +13,13 @@ from uuid import uuid4
 
 from app import wiring
 from app.allowing import extend_limits
+from app.beating.comparing import compare_incumbents
 from app.candidate_feedback import scores
 from app.continuing import branched, extended
 from app.model_reach import reach_model
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
-from app.sandboxes import is_cluster
+from app.sandboxes import parallel
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
@@ -30,7 +31,7 @@ from records.event_log import Listener, all_of, begun, ended
 from records.experiment import Run
 from records.files import write_whole
 from records.quantity import given
-from records.stage_clock import REPORT, START, StageClock
+from records.stage_clock import BEAT, REPORT, START, StageClock
 from records.stopping import StopSignal, interruptible
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from graph.question import Question
 
 Progress = Callable[[Mapping[str, Any]], None]
-MOST_AT_ONCE = 256  # experiments of one generation
 
 
 @dataclass(frozen=True)
@@ -144,10 +144,14 @@ class Session:
         if traces is not None:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
+        ledger = self.context.ledger
         stopped, spans_of = interruptible(self.context.stop), telemetry(self.settings, self.context.run.id)
         with stopped, spans_of as spans, self._logged(spans, traces.take if traces is not None else None) as context:
             checkpoints = wiring.checkpoints_of(self.settings, self.folder)
             drive(context, checkpoints, tell, parallel(context), ask=ask, trace_id=trace_id)
+            if self.run.status == "done":
+                tell(_stage(BEAT))
+                compare_incumbents(self.settings, context, best_attempt(ledger.attempts(self.run.id), ledger))
         tell(_stage(REPORT))
         result = self.conclude()
         clock.pass_to(time.monotonic())
@@ -195,12 +199,6 @@ class Session:
 def _stage(name: str) -> Mapping[str, Any]:
     """Make the event of a stage that is not the graph's: whoever watches is told, and no record is kept."""
     return {"event": "stage", "generation": 0, "experiment": "", "stage": name, "number": 0}
-
-
-def parallel(context: Context) -> int | None:
-    """Experiments at once: a cluster takes all of a generation, this machine as many as it has threads for."""
-    most = max(context.limits.picks, len(context.starts) + len(context.assignment.task.seeds))
-    return min(most, MOST_AT_ONCE) if is_cluster(context.run.on) else None
 
 
 def open_session(settings: Settings, request: RunRequest, stop: StopSignal | None = None) -> Session:

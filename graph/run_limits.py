@@ -12,7 +12,7 @@ from records.literature import ReaderRole
 
 LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
 _SWITCHES = ("literature_feedback", "greedy", "bandit", "beliefs", "answers", "ablations", "taxonomy", "predictor")
-MOST: Mapping[str, float] = {"tries": 12, **dict.fromkeys(_SWITCHES, 1)}
+MOST: Mapping[str, float] = {"tries": 100, **dict.fromkeys(_SWITCHES, 1)}
 HIGHEST = 1_000_000  # of the others
 
 
@@ -69,6 +69,8 @@ class Limits:
     ] = True
     predictor: Annotated[int, Doc("1: an exploration leaves out what a model of earlier estimates is sure to lose")] = 0
     taxonomy: Annotated[int, Doc("0: authors are told what was found in a refused kernel, and not its class")] = 1
+    session_minutes: Annotated[float, Doc("minutes of one session of a program as author")] = 30.0
+    session_turns: Annotated[int, Doc("calls of tools in it; 0: three for each try, and four")] = 0
     memory_tokens: Annotated[
         int, Doc("of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none")
     ] = 600

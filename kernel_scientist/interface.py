@@ -36,6 +36,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "seed": (int,),
     "shapes": (str, Sequence),
     "starts": (str, Path, Sequence),
+    "beat": (str, Sequence),
     "seeds": (bool,),
     "ask": (Callable,),  # type: ignore[dict-item]  # mypy takes it for a form of types alone
     "stop": (StopSignal,),
@@ -75,6 +76,7 @@ class RunOptions(RunLimits, total=False):
     seed: int
     shapes: str | Sequence[str]
     starts: str | Path | Sequence[str | Path]  # kernel files to begin with
+    beat: str | Sequence[str]  # what the best kernel is compared with, as `--beat` takes it
     seeds: bool  # begin with the task's own kernels, too; true where it is left out
     ask: Callable[[Question], Any]  # answers the questions of a run that wants approval
     stop: StopSignal  # its `ask()`, from another thread, pauses the run: RunStopped
@@ -243,6 +245,7 @@ def _opened(task: str | Path, options: Mapping[str, Any]) -> Session:
         shapes=_listed(options.get("shapes", ()), "shapes", str),
         starts=tuple(map(Path, _listed(options.get("starts", ()), "starts", str | Path))),
         has_seeds=options.get("seeds", True),
+        beat=_listed(options.get("beat", ()), "beat", str),
         approves="ask" in options,
         most={name: options[name] for name in NAMES if name in options and name != "budget_usd"},
     )

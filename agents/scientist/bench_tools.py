@@ -49,7 +49,7 @@ class BenchTools:
     def __init__(self, bench: Bench, task: Task, classifies: bool = True) -> None:
         """Nothing is asked yet."""
         self._bench, self._task, self._classifies = bench, task, classifies
-        self._latest = ""  # name of the latest try
+        self.latest: Checked | None = None  # the latest try
         self._uses: Mapping[str, Callable[[ToolRequest], Answered]] = {
             CHECK.name: self._check,
             ISA.name: self._isa,
@@ -61,7 +61,7 @@ class BenchTools:
     @property
     def checked(self) -> bool:
         """True once a kernel was checked."""
-        return bool(self._latest)
+        return self.latest is not None
 
     def use(self, request: ToolRequest) -> Answered:
         """Do one request; one that cannot be done is answered with the reason."""
@@ -128,12 +128,13 @@ class BenchTools:
         return Answered("Submitted." + observation, Draft(best.kernel.source, *report))
 
     def _tried(self, checked: Checked) -> str:
-        self._latest = checked.kernel.name
+        self.latest = checked
         return checked_text(checked, self._bench.parent, self._task, self._bench.tries_left, self._classifies)
 
     def _kernel(self, name: str) -> BenchKernel:
         """Find the kernel of that name, the latest try, or the parent where nothing was tried yet."""
-        return self._bench.named(name.strip() or self._latest or "parent")
+        latest = self.latest.kernel.name if self.latest is not None else "parent"
+        return self._bench.named(name.strip() or latest)
 
 
 def _refused(why: str) -> Answered:

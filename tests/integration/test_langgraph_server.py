@@ -191,7 +191,7 @@ def test_two_runs_go_on_at_once(client: SyncLangGraphClient) -> None:
     [
         ({"task": "no_such_task"}, "there is no task 'no_such_task'"),
         ({**ASKED, "generatons": 5}, "there is no field 'generatons' in an input"),
-        ({**ASKED, "author": "shakespeare"}, "--author is llm or playbook"),
+        ({**ASKED, "author": "shakespeare"}, "--author is llm, playbook or command"),
         ({**ASKED, "limits": {"generations": -1}}, "the limit generations is a whole number from 1"),
     ],
 )

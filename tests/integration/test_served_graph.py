@@ -207,7 +207,7 @@ def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
     [
         ({**ASKED, "task": "no_such_task"}, "no_such_task"),
         ({**ASKED, "task": ""}, "names no task"),
-        ({**ASKED, "author": "shakespeare"}, "author is llm or playbook"),
+        ({**ASKED, "author": "shakespeare"}, "author is llm, playbook or command"),
         ({**ASKED, "target": "mi999"}, "mi999"),
         ({**ASKED, "on": "moon"}, "moon"),
         ({**ASKED, "limits": {"generations": -1}}, "generations is a whole number from 1"),

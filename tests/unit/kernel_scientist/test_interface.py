@@ -186,7 +186,7 @@ def test_a_context_opens_a_graph_of_ones_own(compiler_cache: Path, tmp_path: Pat
     ("task", "options", "why"),
     [
         ("no_such_task", {}, "there is no task 'no_such_task'"),
-        ("row_softmax", {"author": "nobody"}, "--author is llm or playbook"),
+        ("row_softmax", {"author": "nobody"}, "--author is llm, playbook or command"),
         ("row_softmax", {"generations": 0}, "generations is a whole number from 1 to 1,000,000, not 0"),
         ("row_softmax", {"generation": 3}, "there is no field 'generation' in the options of a run; there are target"),
         ("row_softmax", {"generations": "3"}, "generations of the options of a run is of type int or float, not str"),
