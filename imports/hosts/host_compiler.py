@@ -17,13 +17,14 @@ from sandbox.process import Completed, ProcessLimits, run
 
 COMPILE_LIMITS = ProcessLimits(cpu_s=120, memory_bytes=4 << 30, file_bytes=256 << 20)
 RUN_LIMITS = ProcessLimits(
-    cpu_s=20, file_bytes=64 << 20, resident_bytes=3 << 30, folder_bytes=256 << 20, threads=32, idle_s=5.0
+    cpu_s=8, file_bytes=64 << 20, resident_bytes=3 << 30, folder_bytes=256 << 20, threads=32, idle_s=5.0
 )
 _LINK = (
     *("--entry", "_start", "--gc-sections", "--eh-frame-hdr", "-s", "-m", "elf_x86_64", "-static"),
     *("-z", "stack-size=67108864"),
 )
 _DEVICE_CODE = re.compile(r"^(@__hip_fatbin\w*) = external (?:hidden )?constant i8", re.M)
+_UNIT_ID = re.compile(r"^(@__hip_cuid_\w*) = global", re.M)
 PROGRAM, RECORD = "program", "record.txt"
 
 
@@ -78,7 +79,8 @@ class HostCompiler:
             )
             llvm = (folder / listing).read_text(encoding="utf-8", errors="replace")
             kernels |= stub_parameters(llvm)
-            (folder / listing).write_text(_DEVICE_CODE.sub(r"\1 = internal constant i8 0", llvm), encoding="utf-8")
+            llvm = _UNIT_ID.sub(r"\1 = internal global", _DEVICE_CODE.sub(r"\1 = internal constant i8 0", llvm))
+            (folder / listing).write_text(llvm, encoding="utf-8")
             self._tool(folder, (), "clang", "-target", TARGET, "-O1", "-w", "-c", listing, "-o", unit)
             objects.append(unit)
         rows = [f"{symbol} {len(k.sizes)} {' '.join(map(str, k.sizes))}" for symbol, k in kernels.items()]

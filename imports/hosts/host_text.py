@@ -178,7 +178,41 @@ def named_numbers(text: str) -> list[NamedNumber]:
                 tokens[index - 1].text, value, start_at, end_at, False, is_constant, depth == 0 and not braced, constant
             )
         )
+    starts = {n.start for n in numbers}
+    numbers += [n for n in _defaults(text, tokens) if n.start not in starts]
     return sorted(numbers, key=lambda n: n.start)
+
+
+def _defaults(text: str, tokens: Sequence[Token]) -> list[NamedNumber]:
+    """Find the numbers that stand in for words of a command line: `("size", 1024)`, `n = argc > 1 ? ... : 1024;`."""
+    numbers, in_device = list[NamedNumber](), device_bodies(text)
+    for index in range(2, len(tokens) - 1):
+        token, before = tokens[index], tokens[index - 1].text
+        if token.kind != "number" or any(a <= token.start < b for a, b in in_device):
+            continue
+        name = ""
+        if before == "," and tokens[index - 2].kind == "string":
+            name = re.sub(r"\W+", "_", tokens[index - 2].text.strip('"')).strip("_")
+        elif before == ":" and tokens[index + 1].text in (";", ","):
+            words = [t.text for t in tokens[_before(tokens, index - 1) : index]]
+            name = words[words.index("=") - 1] if "?" in words and "=" in words else ""
+        value = literal_value(token.text)
+        if value is not None and re.fullmatch(r"[A-Za-z_]\w*", name):
+            numbers.append(NamedNumber(name, value, token.start, token.end, False, False, False, -1))
+    return numbers
+
+
+def _local_constants(text: str) -> list[Token]:
+    """Find the word `constexpr` of variables in functions of the host."""
+    tokens, depth, places = _code(text), 0, list[Token]()
+    for index, token in enumerate(tokens):
+        depth += (token.text == "{") - (token.text == "}")
+        following = [t.text for t in tokens[index + 1 : index + 12]]
+        if token.text == "constexpr" and depth and following[:1] != ["("] and tokens[index - 1].text != "if":
+            head = following[: following.index(";")] if ";" in following else following
+            if "=" in head or "{" in head:
+                places.append(token)
+    return places
 
 
 def literal_value(text: str) -> int | None:
@@ -212,8 +246,10 @@ def _whole(text: str) -> int:
 
 
 def with_values(text: str, numbers: Sequence[NamedNumber], values: Mapping[int, str]) -> str:
-    """Put other texts in the place of numbers, by their index; `constexpr` before a call becomes `const`."""
+    """Put other texts in the place of numbers, by their index; where they are calls, no local is `constexpr`."""
     edits = list[tuple[int, int, str]]()
+    if any("(" in words for words in values.values()):
+        edits += [(t.start, t.end, "const") for t in _local_constants(text)]
     for index, words in values.items():
         number = numbers[index]
         edits.append((number.start, number.end, words))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from imports.hosts.plan_maker import KernelNames
+from imports.hosts.buffer_roles import KernelNames
 from imports.hosts.types import ParameterType, dtype_of, kernel_type, parameter_type, split_at_commas
 from sandbox.candidate.pp_tokens import Token, scan
 

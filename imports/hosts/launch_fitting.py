@@ -30,7 +30,9 @@ class LaunchFitting:
         if len(set(key)) == 1:
             return str(key[0])
         if key not in self._known:
-            self._known[key] = next(self._candidates(key), None)
+            text = self._known[key] = next(self._candidates(key), None)
+            if text is not None and text not in {t for t, _ in self._columns} and min(key) > 0:
+                self._columns += [(text, key), *self._in_steps(text, key)]  # what is launched goes by such numbers
         return self._known[key]
 
     def real(self, values: Sequence[float]) -> str | float | None:

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from imports.hosts.buffer_roles import KernelNames, mark_roles
 from imports.hosts.folding import Course, Folded
 from imports.hosts.host_plan import HostPlan
 from imports.hosts.launch_fitting import LaunchFitting
 from imports.hosts.memory import HostUnclear
+from imports.hosts.plan_parts import (
+    axes,
+    bracketed,
+    filled,
+    filled_first,
+    floor_steps,
+    plain_name,
+    product,
+    summed,
+    unpacked,
+)
 from imports.hosts.record import OF_HOST, Event, Place, name_of
 from imports.hosts.size_runs import SizedRun
-from imports.hosts.types import BYTES, OF_LISTING, OF_TASKS, KernelType, ParameterType
+from imports.hosts.types import BYTES, OF_LISTING, OF_TASKS, ParameterType
 from imports.hosts.values import DeviceBuffer, HostStep, Number, Pointer, Value
 from imports.names import free_name
 from tasks.expressions import names_in
-
-COUNTED = ("i8", "i16", "i32", "i64", "u8")
-AFFIXES = (("d_", "dev_", "device_", "gpu_", "g_"), ("_d", "_dev", "_device", "_gpu"))
-
-
-class _Unfitted(Exception):
-    """A number has no expression over the sizes."""
-
-
-@dataclass(frozen=True)
-class KernelNames:
-    """What a kernel is called, its parameters' types and their names in the file."""
-
-    type: KernelType
-    parameters: tuple[ParameterType, ...]
-    names: tuple[str, ...]
 
 
 class PlanMaker:
@@ -105,7 +100,7 @@ class PlanMaker:
     def _buffer(self, number: int, parameter: str) -> DeviceBuffer:
         if number not in self._buffers:
             block = self._runs[0].trace.blocks[number]
-            name = _plain_name(name_of(block.words) or parameter) or "buffer"
+            name = plain_name(name_of(block.words) or parameter) or "buffer"
             name = free_name(name, self._taken)
             self._taken.add(name)
             is_shared = block.kind in (*OF_HOST, "launcher")
@@ -139,7 +134,7 @@ class PlanMaker:
         assert isinstance(place, Place) and isinstance(source, Place)
         target = self._buffers.get(-1 if place.buffer is None else place.buffer)
         if event.kind == "fill":
-            return HostStep("fill", buffers=(target,), number=_filled(event, target)) if target else None
+            return HostStep("fill", buffers=(target,), number=filled(event, target)) if target else None
         if event.kind == "copy":
             origin = self._buffers.get(-1 if source.buffer is None else source.buffer)
             return HostStep("copy", buffers=(target, origin)) if target and origin and target is not origin else None
@@ -153,7 +148,7 @@ class PlanMaker:
         name = free_name(event.kernel, self._taken)
         counts = [e.size // BYTES[dtype] for e in events]
         if counts == [1] * len(counts):
-            numbers = [_unpacked(e.data, dtype) for e in events]
+            numbers = [unpacked(e.data, dtype) for e in events]
             value = self._number(numbers, dtype, event.kernel)
             return HostStep("symbol", event.kernel, arguments=(value,), constant=(True,))
         self._taken.add(name)
@@ -166,7 +161,6 @@ class PlanMaker:
 
     def _launch(self, event: Event, courses: Sequence[Sequence[Course]], loop: str) -> HostStep:
         kernel = self._kernels[event.kernel]
-        texts = [self._course([c[i] for c in courses], loop, f"the launch of {kernel.type.name}") for i in range(7)]
         arguments, constant, structs, at = list[Value](), list[bool](), list[tuple[int, int]](), 7
         for handed, parameter, name in zip(event.arguments, kernel.parameters, kernel.names, strict=True):
             fields = self._structs(parameter.words) if len(handed) != 1 or not parameter.dtype else ()
@@ -178,7 +172,8 @@ class PlanMaker:
                 arguments.append(self._argument(column, part.type, kind, name, loop))
                 constant.append(kind.is_constant)
                 at += 1
-        grid, block = _axes(texts[:3]), _axes(texts[3:6])
+        texts = [self._course([c[i] for c in courses], loop, f"the launch of {kernel.type.name}") for i in range(7)]
+        grid, block = axes(texts[:3]), axes(texts[3:6])
         return HostStep(
             "launch", kernel.type.name, grid, block, texts[6], tuple(arguments), tuple(constant), structs=tuple(structs)
         )
@@ -232,7 +227,7 @@ class PlanMaker:
         if course.form == "line":
             steps = [int(c.step) for c in column if isinstance(c.step, int)]
             step = self.fit([s // size for s in steps], f"a step in {buffer.name}")
-            return Pointer(buffer, _sum(offset, _product(loop, step)))
+            return Pointer(buffer, summed(offset, product(loop, step)))
         return Pointer(buffer, offset)
 
     def _course(self, column: Sequence[Course], loop: str, what: str) -> str:
@@ -240,9 +235,9 @@ class PlanMaker:
         first, form = self.fit(firsts, what), column[0].form
         if form == "line":
             steps = [c.step for c in column if isinstance(c.step, int)]
-            return _sum(first, _product(loop, self.fit(steps, what)))
+            return summed(first, product(loop, self.fit(steps, what)))
         if form in ("shift", "unshift"):
-            return f"{_bracketed(first)} {'<<' if form == 'shift' else '>>'} {loop}"
+            return f"{bracketed(first)} {'<<' if form == 'shift' else '>>'} {loop}"
         if form == "turns":
             other = self.fit([c.step for c in column if isinstance(c.step, int)], what)
             return f"({first} if {loop} % 2 == 0 else {other})"
@@ -252,7 +247,7 @@ class PlanMaker:
 
     def _plan_of(self, steps: list[HostStep], output_names: Sequence[str], multiples: Mapping[str, int]) -> HostPlan:
         base = self._runs[0]
-        self._mark_roles(base)
+        mark_roles(base.trace, self._buffers, self._kernels)
         handed = list(dict.fromkeys(b for s in steps for b, _ in s.pointers))
         handed += [b for s in steps if s.kind == "symbol" for b in s.buffers]
         written = {b for s in steps for b, constant in s.pointers if not constant}
@@ -261,7 +256,7 @@ class PlanMaker:
             outputs = [b for b in handed if b in written and b.is_shared]
         if not outputs and not output_names:
             outputs = [b for b in handed if b in written and not b.is_given] or [b for b in handed if b in written]
-        initial = _filled_first(steps)
+        initial = filled_first(steps)
         given = [b for b in handed if b.is_given or b not in written or (b.is_shared and b not in written)]
         inputs = [b for b in given if b not in initial]
         workspaces = [b for b in handed if b not in inputs and b not in outputs]
@@ -277,7 +272,7 @@ class PlanMaker:
             tuple(outputs),
             tuple(workspaces),
             tuple(steps),
-            {**_floor_steps(steps, list(dims)), **multiples},
+            {**floor_steps(steps, list(dims)), **multiples},
             self.reals,
             {**self._numbers, **base.dims},
             (),
@@ -285,95 +280,3 @@ class PlanMaker:
             launcher_sizes,
             {},
         )
-
-    def _mark_roles(self, base: SizedRun) -> None:
-        """Say of each buffer what the host does with it before and after launches."""
-        launched, written = set[int](), set[int]()
-        for event in base.trace.events:
-            place = -1 if event.place.buffer is None else event.place.buffer
-            buffer = self._buffers.get(place)
-            if event.kind == "launch":
-                kernel = self._kernels[event.kernel]
-                for handed, parameter in zip(event.arguments, kernel.parameters, strict=True):
-                    for part in handed:
-                        if isinstance(part.value, Place) and part.value.buffer is not None:
-                            launched.add(part.value.buffer)
-                            written |= set() if parameter.is_constant else {part.value.buffer}
-            elif event.kind == "upload" and buffer is not None:
-                buffer.is_given = buffer.is_given or place not in written
-            elif event.kind == "download" and buffer is not None:
-                buffer.is_taken = buffer.is_taken or place in written
-        for number, buffer in self._buffers.items():
-            block = base.trace.blocks.get(number)
-            if block is not None and block.kind in OF_HOST:
-                buffer.is_given = buffer.is_given or any(low or high for low, high in block.ranges.values())
-            if block is not None and block.kind == "launcher" and number not in written:
-                buffer.is_given = True
-
-
-def _plain_name(name: str) -> str:
-    plain = name.lstrip("_")
-    for prefix in AFFIXES[0]:
-        if plain.startswith(prefix) and len(plain) > len(prefix):
-            plain = plain.removeprefix(prefix)
-    for suffix in AFFIXES[1]:
-        if plain.endswith(suffix) and len(plain) > len(suffix):
-            plain = plain.removesuffix(suffix)
-    return re.sub(r"^(?:device|dev|gpu|d)(?=[A-Z])", "", plain)
-
-
-def _filled(event: Event, buffer: DeviceBuffer) -> int | float:
-    """Turn the bytes of a fill into the number that they are in the buffer's type."""
-    size = BYTES[buffer.dtype]
-    raw = event.number.to_bytes(event.width, "little") * (size // event.width or 1)
-    return _unpacked(raw[:size].hex(), buffer.dtype)
-
-
-def _unpacked(data: str, dtype: str) -> int | float:
-    raw = bytes.fromhex(data)[: BYTES[dtype]]
-    if dtype == "bf16":
-        return float(np.frombuffer(b"\0\0" + raw, np.float32)[0])
-    kinds = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "bool": "u1"}
-    value = np.frombuffer(raw, kinds.get(dtype, f"<{dtype[0]}{BYTES[dtype]}"))[0]
-    return float(value) if dtype in kinds and dtype != "bool" else int(value)
-
-
-def _axes(texts: Sequence[str]) -> tuple[str, ...]:
-    kept = list(texts)
-    while len(kept) > 1 and kept[-1] == "1":
-        kept.pop()
-    return tuple(kept)
-
-
-def _bracketed(text: str) -> str:
-    return text if text.isidentifier() or text.isdigit() else f"({text})"
-
-
-def _product(loop: str, step: str) -> str:
-    return loop if step == "1" else f"{loop} * ({step})" if not step.lstrip("-").isdigit() else f"{loop} * {step}"
-
-
-def _sum(first: str, second: str) -> str:
-    return second if first == "0" else f"{first} + {second}"
-
-
-def _filled_first(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
-    """Buffers that a step fills, or copies into, before any launch has them."""
-    launched, filled = set[DeviceBuffer](), set[DeviceBuffer]()
-    for step in steps:
-        if step.kind in ("fill", "copy") and step.buffers[0] not in launched:
-            filled.add(step.buffers[0])
-        launched |= {b for b, _ in step.pointers}
-    return filled
-
-
-def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str]) -> dict[str, int]:
-    """Find the multiples that a launch of `n // 16` of something serves; of a product it is the last factor."""
-    multiples: dict[str, int] = {}
-    texts = [t for s in steps if s.kind == "launch" for t in (*s.grid, *s.block)]
-    for text in texts:
-        for product, plain, by in re.findall(r"(?:\(([\w* ]+)\)|\b(\w+)) // (\d+)", text):
-            name = (plain or product.split("*")[-1]).strip()
-            if name in dims:
-                multiples[name] = max(int(by), multiples.get(name, 1))
-    return multiples

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from imports.hosts.folding import Folded, folded
 from imports.hosts.record import Event, HostTrace
 
-MOST_SIZES, MOST_TRIES, MUCH = 5, 48, 37
+MOST_SIZES, MOST_TRIES, MUCH = 5, 48, 16
 STEPS = ("launch", "fill", "copy", "symbol")
 
 
@@ -86,27 +86,29 @@ class SizeSearch:
 
     def _varied(self, size: SizeName) -> list[tuple[dict[tuple[str, int], int], SizedRun]]:
         value, runs = size.value, list[tuple[dict[tuple[str, int], int], SizedRun]]()
-        first = value // 2 if value >= 4 else value + 1
-        run = self._try({size.key: first})
-        if run is None and value >= 4:
-            first = value * 2
+        whole = [value // MUCH, value // 2, 2 * value] if value >= 4 * MUCH else [value // 2, 2 * value, value + 1]
+        for first in (v for v in whole if v > 1 and v != value):
             run = self._try({size.key: first})
-        if run is None or run.numbers() == self._base.numbers():
+            if run is not None:
+                break
+        else:
+            return []
+        if run.numbers() == self._base.numbers():
             return []
         runs.append(({size.key: first}, run))
-        if value > MUCH:  # where a number of blocks is limited
-            small = self._try({size.key: value // MUCH + 1})
-            runs += [({size.key: value // MUCH + 1}, small)] if small is not None else []
-        odd = [value // 2 + value // 4 + 3, value - 1, value // 2 + 1] if value >= 8 else [value + 3, value + 2]
+        odd = [first // 2 + first // 8 + 3, first + 1, first - 1] if first >= 8 else [first + 3, first + 1]
+        odd_runs = list[tuple[dict[tuple[str, int], int], SizedRun]]()
         for second in odd:
             run = self._try({size.key: second})
             if run is not None:
-                runs.append(({size.key: second}, run))
+                odd_runs.append(({size.key: second}, run))
+            if len(odd_runs) == 2 or (run is None and second == odd[-2]):
                 break
-        else:
+        runs += odd_runs
+        if not odd_runs:
             steps = [s for s in (2, 4, 8, 16, 32, 64, 128, 256) if value % s == 0 and first % s == 0]
             for step in steps:
-                second = first + step if first + step != value else first + 2 * step
+                second = first + step if first + step != value else first + 3 * step
                 run = self._try({size.key: second})
                 if run is not None:
                     runs.append(({size.key: second}, run))

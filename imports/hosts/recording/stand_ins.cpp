@@ -12,6 +12,7 @@ __attribute__((weak)) void operator delete(void* place, size_t) noexcept { free(
 __attribute__((weak)) void operator delete[](void* place, size_t) noexcept { free(place); }
 extern "C" {
 __attribute__((weak)) void __cxa_pure_virtual() { abort(); }
+__attribute__((weak)) void __abort_message(const char*, ...) { abort(); }
 __attribute__((weak)) int __cxa_guard_acquire(char* guard) { return !*guard; }
 __attribute__((weak)) void __cxa_guard_release(char* guard) { *guard = 1; }
 __attribute__((weak)) int __gxx_personality_v0(...) { abort(); }
