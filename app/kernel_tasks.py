@@ -67,12 +67,12 @@ def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool)
 
     path = wish.source.path
     text, absent = with_headers(path, wish.source.head, text_of)
+    reference = reference_of(wish.reference)
+    function, names = parameters_of(str(reference.path), reference.head, reference.function) if reference else ("", [])
     try:
         plan = plan_of(settings, wish, text + wish.host)
     except HostUnclear as error:
         raise UsageError(f"{path} cannot become a task: {error}") from None
-    reference = reference_of(wish.reference)
-    function, names = parameters_of(str(reference.path), reference.head, reference.function) if reference else ("", [])
     match = matched(plan, names)
     specs, shapeless = shapes_of(plan, match, wish.specs)
     _refuse_missing(path, plan, reference, [*match.missing, *shapeless], wish)

@@ -57,7 +57,7 @@ def tensors(plan: HostPlan) -> list[str]:
             ['grid = ["min(ceil_div(N, 256), 32)"]', 'args = ["N", "from_1", "to", "0.25:f64"]'],
         ),
         (
-            "bad_symbol.hip",
+            "weighted.hip",
             {"n": 1024},
             [">x:f32[n]", ">weights:f32[4]", "<y:f32[n]"],
             ['symbol = {weights = "weights"}', 'grid = ["n // 256"]'],
