@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imports.hosts.record import Event, Place
+from imports.hosts.record import BufferPlace, HostCall
 
 MOST_PERIOD, LEAST_VARYING = 48, 3
 
@@ -15,15 +15,15 @@ class Course:
     """The value of one number or place in each turn of a loop."""
 
     form: str  # same, line (first + step * turn), shift (first << turn), unshift (first >> turn), turns (two by turns)
-    first: int | float | Place
-    step: int | Place = 0
+    first: int | float | BufferPlace
+    step: int | BufferPlace = 0
 
 
 @dataclass(frozen=True)
 class FoldedStep:
     """One event with the course of each of its values."""
 
-    event: Event
+    event: HostCall
     courses: tuple[Course, ...]
 
 
@@ -46,13 +46,13 @@ class Folded:
         return is_loop, tuple((signature(s.event), tuple(c.form for c in s.courses)) for s in self.steps)
 
 
-def signature(event: Event) -> tuple[object, ...]:
+def signature(event: HostCall) -> tuple[object, ...]:
     """Return what may not differ between two turns of one loop."""
     types = tuple(tuple(h.type for h in a) for a in event.arguments)
     return event.kind, event.kernel, types, event.width, event.data if event.kind == "symbol" else ""
 
 
-def values_of(event: Event) -> list[int | float | Place]:
+def values_of(event: HostCall) -> list[int | float | BufferPlace]:
     """List all numbers and places of an event, in a fixed order."""
     handed = [h.value for a in event.arguments for h in a]
     if event.kind == "launch":
@@ -60,7 +60,7 @@ def values_of(event: Event) -> list[int | float | Place]:
     return [event.place, event.source, event.size, event.number]
 
 
-def folded(events: Sequence[Event]) -> list[Folded]:
+def folded(events: Sequence[HostCall]) -> list[Folded]:
     """Fold a sequence, the longest repetition first at each place."""
     rows, index, parts = list(events), 0, list[Folded]()
     keys = [(signature(e), tuple(map(_key, values_of(e)))) for e in rows]
@@ -77,15 +77,15 @@ def folded(events: Sequence[Event]) -> list[Folded]:
     return parts
 
 
-def _key(value: int | float | Place) -> object:
+def _key(value: int | float | BufferPlace) -> object:
     return repr(value) if isinstance(value, float) else value
 
 
-def _once(event: Event) -> FoldedStep:
+def _once(event: HostCall) -> FoldedStep:
     return FoldedStep(event, tuple(Course("same", v) for v in values_of(event)))
 
 
-def _repeated(rows: Sequence[Event], keys: Sequence[tuple[object, ...]], start: int, period: int) -> Folded | None:
+def _repeated(rows: Sequence[HostCall], keys: Sequence[tuple[object, ...]], start: int, period: int) -> Folded | None:
     same = alike = 1
     while start + (same + 1) * period <= len(rows) and all(
         keys[start + k] == keys[start + same * period + k] for k in range(period)
@@ -110,13 +110,13 @@ def _repeated(rows: Sequence[Event], keys: Sequence[tuple[object, ...]], start: 
     return None
 
 
-def course_of(values: Sequence[int | float | Place]) -> Course | None:
+def course_of(values: Sequence[int | float | BufferPlace]) -> Course | None:
     """Find how a value goes on; None where it does so in no simple way."""
     first = values[0]
     if all(_key(v) == _key(first) for v in values):
         return Course("same", first)
-    if all(isinstance(v, Place) for v in values):
-        return _course_of_places([v for v in values if isinstance(v, Place)])
+    if all(isinstance(v, BufferPlace) for v in values):
+        return _course_of_places([v for v in values if isinstance(v, BufferPlace)])
     if not all(isinstance(v, int) for v in values):
         return None
     numbers = [v for v in values if isinstance(v, int)]
@@ -132,7 +132,7 @@ def course_of(values: Sequence[int | float | Place]) -> Course | None:
     return None
 
 
-def _course_of_places(values: Sequence[Place]) -> Course | None:
+def _course_of_places(values: Sequence[BufferPlace]) -> Course | None:
     if all(v == values[t % 2] for t, v in enumerate(values)):
         return Course("turns", values[0], values[1])
     if len({v.buffer for v in values}) == 1:

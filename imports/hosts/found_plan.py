@@ -10,13 +10,13 @@ from pathlib import Path
 
 from imports.hosts.host_build import HostBuild, HostSource, HostWishes
 from imports.hosts.host_compiler import HostCompiler, HostFailure, HostProgram, Recorded
+from imports.hosts.host_launcher import UNSAID
 from imports.hosts.host_plan import HostPlan
 from imports.hosts.kernel_names import kernel_names, struct_fields, symbol_types
-from imports.hosts.launcher import UNSAID
 from imports.hosts.local_headers import data_files, run_arguments
 from imports.hosts.memory import HostUnclear
 from imports.hosts.plan_maker import PlanMaker
-from imports.hosts.record import Event, HostTrace, read_record
+from imports.hosts.record import HostCall, HostTrace, read_record
 from imports.hosts.size_runs import SizedRun, SizeName, SizeSearch, sized_run
 from imports.names import free_name
 from records import scratch_folder
@@ -120,7 +120,7 @@ class HostExecution:
         sizes = self.wishes.sizes or {}
         return {i: sizes[self._half.names[i].name] for i in live if self._half.names[i].name in sizes}
 
-    def _is_kept(self, event: Event) -> bool:
+    def _is_kept(self, event: HostCall) -> bool:
         entry = self.wishes.entry
         is_other = self._half.launcher is not None and entry == self._half.launcher.name
         if event.kind != "launch" or not entry or is_other or not self._half.is_kernel(entry):

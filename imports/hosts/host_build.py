@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from imports.hosts.host_compiler import HostCompiler, HostFailure, HostProgram
+from imports.hosts.host_launcher import HostLauncher, driver, launchers, tops
 from imports.hosts.host_text import device_words, in_hip, named_numbers, with_values, without_bodies
-from imports.hosts.launcher import Launcher, driver, launchers, tops
 from imports.hosts.local_headers import other_sources, with_headers
 from imports.hosts.memory import HostUnclear
 
@@ -54,7 +54,7 @@ class HostBuild:
         self._words = device_words(self.text)
         self.names = [n for n in named_numbers(self.plain) if n.value > 1]
         self._dropped = list[str]()
-        self.launcher: Launcher | None = None
+        self.launcher: HostLauncher | None = None
         self._driver = self._entry()
 
     def _entry(self) -> str:

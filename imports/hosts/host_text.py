@@ -22,7 +22,7 @@ OTHER_NAMES = {
     "CUdeviceptr": "hipDeviceptr_t",
     "CUstream": "hipStream_t",
 }
-CUDA = re.compile(r"cu(?:da|Ctx|Mem|Device|Event|Stream)[A-Z]\w*|CUdeviceptr|CUstream")
+CUDA = re.compile(r"cu(?:da|Ctx|Mem|Device|HostCall|Stream)[A-Z]\w*|CUdeviceptr|CUstream")
 WHOLE = re.compile(r"(?:0x[0-9a-f]+|[0-9][0-9']*)(?:u|l|ul|ull|lu|llu|ll|z|uz)?", re.I)
 
 

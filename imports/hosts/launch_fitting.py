@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from imports.fitting import Fitting
 
-POWERS = tuple(1 << n for n in range(1, 13))
+POWERS = tuple(1 << n for n in range(1, 21))
 Column = tuple[str, tuple[int, ...]]
 
 

@@ -23,10 +23,10 @@ from imports.hosts.plan_parts import (
     summed,
     unpacked,
 )
-from imports.hosts.record import OF_HOST, Event, Place, name_of
+from imports.hosts.record import OF_HOST, BufferPlace, HostCall, name_of
 from imports.hosts.size_runs import SizedRun
 from imports.hosts.types import BYTES, OF_LISTING, OF_TASKS, ParameterType
-from imports.hosts.values import DeviceBuffer, HostStep, Number, Pointer, Value
+from imports.hosts.values import DeviceBuffer, HandedNumber, HostStep, Pointer, Value
 from imports.names import free_name
 from tasks.expressions import names_in
 
@@ -81,7 +81,7 @@ class PlanMaker:
             for handed, parameter, name in zip(event.arguments, kernel.parameters, kernel.names, strict=True):
                 fields = self._structs(parameter.words) if not parameter.is_pointer else ()
                 for index, part in enumerate(handed):
-                    if isinstance(part.value, Place) and part.value.buffer is not None:
+                    if isinstance(part.value, BufferPlace) and part.value.buffer is not None:
                         pointed = parameter if parameter.is_pointer else fields[index] if index < len(fields) else None
                         number = part.value.buffer
                         types[number] = types.get(number) or (pointed.dtype if pointed else "")
@@ -126,12 +126,12 @@ class PlanMaker:
             steps += [replace(made, loops=loops)] if made is not None else []
         return steps
 
-    def _step(self, events: Sequence[Event], courses: Sequence[Sequence[Course]], loop: str) -> HostStep | None:
+    def _step(self, events: Sequence[HostCall], courses: Sequence[Sequence[Course]], loop: str) -> HostStep | None:
         event = events[0]
         if event.kind == "launch":
             return self._launch(event, courses, loop)
         place, source = courses[0][0].first, courses[0][1].first
-        assert isinstance(place, Place) and isinstance(source, Place)
+        assert isinstance(place, BufferPlace) and isinstance(source, BufferPlace)
         target = self._buffers.get(-1 if place.buffer is None else place.buffer)
         if event.kind == "fill":
             return HostStep("fill", buffers=(target,), number=filled(event, target)) if target else None
@@ -140,7 +140,7 @@ class PlanMaker:
             return HostStep("copy", buffers=(target, origin)) if target and origin and target is not origin else None
         return self._symbol(events)
 
-    def _symbol(self, events: Sequence[Event]) -> HostStep | None:
+    def _symbol(self, events: Sequence[HostCall]) -> HostStep | None:
         event = events[0]
         dtype = self._symbols.get(event.kernel, "")
         if not dtype:
@@ -159,7 +159,7 @@ class PlanMaker:
         self._buffers[-2 - len(self._buffers)] = buffer
         return HostStep("symbol", event.kernel, buffers=(buffer,))
 
-    def _launch(self, event: Event, courses: Sequence[Sequence[Course]], loop: str) -> HostStep:
+    def _launch(self, event: HostCall, courses: Sequence[Sequence[Course]], loop: str) -> HostStep:
         kernel = self._kernels[event.kernel]
         arguments, constant, structs, at = list[Value](), list[bool](), list[tuple[int, int]](), 7
         for handed, parameter, name in zip(event.arguments, kernel.parameters, kernel.names, strict=True):
@@ -180,7 +180,7 @@ class PlanMaker:
 
     def _argument(self, column: Sequence[Course], listed: str, kind: ParameterType, name: str, loop: str) -> Value:
         first = column[0].first
-        if isinstance(first, Place):
+        if isinstance(first, BufferPlace):
             return self._pointer(column, kind, loop)
         dtype = kind.dtype if kind.dtype and not kind.is_pointer else OF_LISTING.get(listed, "")
         if listed == "i32" and dtype.startswith(("i", "u")) and BYTES.get(dtype, 4) != 4:
@@ -192,37 +192,37 @@ class PlanMaker:
                 raise HostUnclear(f"the number {name} changes from launch to launch")
             return self._number([c.first for c in column if isinstance(c.first, float)], dtype, name)
         self._numbers.setdefault(name, first)
-        return Number(self._course(column, loop, f"the argument {name}"), dtype)
+        return HandedNumber(self._course(column, loop, f"the argument {name}"), dtype)
 
-    def _number(self, values: Sequence[float | int], dtype: str, name: str) -> Number:
+    def _number(self, values: Sequence[float | int], dtype: str, name: str) -> HandedNumber:
         if isinstance(values[0], int):
-            return Number(self.fit([int(v) for v in values], f"the number {name}"), dtype)
+            return HandedNumber(self.fit([int(v) for v in values], f"the number {name}"), dtype)
         if len({repr(v) for v in values}) == 1:
             value = float(str(np.float32(values[0]))) if dtype != "f64" else float(values[0])
             if not np.isfinite(value):
                 raise HostUnclear(f"the number {name} is {value}")
             self.reals.setdefault(name, value)
-            return Number(repr(value), dtype, value)
+            return HandedNumber(repr(value), dtype, value)
         text = self._fitting.real([float(v) for v in values])
         if text is None:
             raise HostUnclear(f"the number {name} follows from its sizes in no simple way")
-        return Number(str(text), dtype)
+        return HandedNumber(str(text), dtype)
 
     def _pointer(self, column: Sequence[Course], kind: ParameterType, loop: str) -> Pointer:
         course = column[0]
-        assert isinstance(course.first, Place)
+        assert isinstance(course.first, BufferPlace)
         buffer = self._buffers.get(-1 if course.first.buffer is None else course.first.buffer)
         if buffer is None:
             return Pointer(None)
         size = BYTES[buffer.dtype] if not kind.dtype else BYTES[kind.dtype]
         size = BYTES[buffer.dtype] if size != BYTES[buffer.dtype] else size
-        offsets = [c.first.offset for c in column if isinstance(c.first, Place)]
+        offsets = [c.first.offset for c in column if isinstance(c.first, BufferPlace)]
         if any(o % size for o in offsets):
             raise HostUnclear(f"{buffer.name} is handed over from within an element")
         offset = self.fit([o // size for o in offsets], f"a place in {buffer.name}")
-        if course.form == "turns" and isinstance(course.step, Place):
+        if course.form == "turns" and isinstance(course.step, BufferPlace):
             other = self._buffers.get(-1 if course.step.buffer is None else course.step.buffer)
-            other_offsets = [c.step.offset // size for c in column if isinstance(c.step, Place)]
+            other_offsets = [c.step.offset // size for c in column if isinstance(c.step, BufferPlace)]
             return Pointer(buffer, offset, loop, other, self.fit(other_offsets, f"a place in {buffer.name}"))
         if course.form == "line":
             steps = [int(c.step) for c in column if isinstance(c.step, int)]
@@ -256,6 +256,8 @@ class PlanMaker:
             outputs = [b for b in handed if b in written and b.is_shared]
         if not outputs and not output_names:
             outputs = [b for b in handed if b in written and not b.is_given] or [b for b in handed if b in written]
+        if not outputs and not output_names:
+            raise HostUnclear("no kernel that it launches writes memory that the host half names")
         initial = filled_first(steps)
         given = [b for b in handed if b.is_given or b not in written or (b.is_shared and b not in written)]
         inputs = [b for b in given if b not in initial]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from imports.hosts.record import Event
+from imports.hosts.record import HostCall
 from imports.hosts.types import BYTES
 from imports.hosts.values import DeviceBuffer, HostStep
 
@@ -26,7 +26,7 @@ def plain_name(name: str) -> str:
     return re.sub(r"^(?:device|dev|gpu|d)(?=[A-Z])", "", plain)
 
 
-def filled(event: Event, buffer: DeviceBuffer) -> int | float:
+def filled(event: HostCall, buffer: DeviceBuffer) -> int | float:
     """Turn the bytes of a fill into the number that they are in the buffer's type."""
     size = BYTES[buffer.dtype]
     raw = event.number.to_bytes(event.width, "little") * (size // event.width or 1)

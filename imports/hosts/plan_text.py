@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from imports.hosts.host_plan import HostPlan
-from imports.hosts.values import DeviceBuffer, HostStep, Number, Pointer, Value
+from imports.hosts.values import DeviceBuffer, HandedNumber, HostStep, Pointer, Value
 
 
 def plan_text(plan: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence[HostStep]) -> str:
@@ -91,7 +91,7 @@ def _argument(plan: HostPlan, names: Mapping[DeviceBuffer, str], value: Value) -
         if value.other is None:
             return text
         return f"{text} if {value.loop} % 2 == 0 else {_place(plan, names, value.other, value.other_offset)}"
-    assert isinstance(value, Number)
+    assert isinstance(value, HandedNumber)
     if value.value is not None:
         return value.value if value.dtype == "f32" else f"{value.text}:{value.dtype}"
     text = plan.text(value.text)

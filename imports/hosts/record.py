@@ -14,7 +14,7 @@ FORMATS = {"float": "<f", "double": "<d", "i1": "<B", "i8": "<b", "i16": "<h", "
 
 
 @dataclass(frozen=True)
-class Place:
+class BufferPlace:
     """A place in a buffer, in bytes; the null pointer without a buffer."""
 
     buffer: int | None
@@ -26,11 +26,11 @@ class Handed:
     """One number or pointer of an argument."""
 
     type: str  # of the listing
-    value: int | float | Place
+    value: int | float | BufferPlace
 
 
 @dataclass(frozen=True)
-class Event:
+class HostCall:
     """One call that matters: launch, fill, copy, upload, download or symbol."""
 
     kind: str
@@ -39,8 +39,8 @@ class Event:
     block: tuple[int, ...] = ()
     lds: int = 0
     arguments: tuple[tuple[Handed, ...], ...] = ()
-    place: Place = Place(None)  # that is written, or read by a download
-    source: Place = Place(None)
+    place: BufferPlace = BufferPlace(None)  # that is written, or read by a download
+    source: BufferPlace = BufferPlace(None)
     size: int = 0  # bytes
     number: int = 0  # that fills
     width: int = 1  # bytes of it
@@ -66,13 +66,13 @@ class HostTrace:
     """All of one execution; blocks that stand for each other in turn are one."""
 
     blocks: Mapping[int, Block]
-    events: tuple[Event, ...]
+    events: tuple[HostCall, ...]
     kernels: Mapping[str, str]  # names with their parameters' types, by symbol
     is_cut: bool  # it launches more than is noted
     trouble: str = ""  # why no plan can follow from it
 
     @property
-    def launches(self) -> list[Event]:
+    def launches(self) -> list[HostCall]:
         """The launches, in order."""
         return [e for e in self.events if e.kind == "launch"]
 
@@ -82,7 +82,7 @@ class _Reader:
         self.parameters = parameters
         self.blocks: dict[int, Block] = {}
         self.same: dict[int, int] = {}  # a block that stands for one that was given back
-        self.events: list[Event] = []
+        self.events: list[HostCall] = []
         self.kernels: dict[str, str] = {}
         self.trouble, self.is_cut = "", False
 
@@ -134,30 +134,30 @@ class _Reader:
         to, to_offset, source, offset, size, words = rest.split(" ", 5)
         words = words.partition(" | ")[2]
         target, origin = self.block(to), self.block(source)
-        place, start = Place(target, int(to_offset)), Place(origin, int(offset))
+        place, start = BufferPlace(target, int(to_offset)), BufferPlace(origin, int(offset))
         if self._is_device(target) and self._is_device(origin):
-            self.events.append(Event("copy", place=place, source=start, size=int(size)))
+            self.events.append(HostCall("copy", place=place, source=start, size=int(size)))
         elif self._is_device(target):
             assert target is not None
             self.blocks[target].host = self.blocks[target].host or words
-            self.events.append(Event("upload", place=place, size=int(size)))
+            self.events.append(HostCall("upload", place=place, size=int(size)))
         elif self._is_device(origin):
-            self.events.append(Event("download", place=start, size=int(size)))
+            self.events.append(HostCall("download", place=start, size=int(size)))
 
     def _is_device(self, number: int | None) -> bool:
         return number is not None and self.blocks[number].kind not in ("host", "registered")
 
     def read_fill(self, rest: str) -> None:
         number, offset, size, width, value = rest.split()
-        place = Place(self.block(number), int(offset))
-        self.events.append(Event("fill", place=place, size=int(size), width=int(width), number=int(value)))
+        place = BufferPlace(self.block(number), int(offset))
+        self.events.append(HostCall("fill", place=place, size=int(size), width=int(width), number=int(value)))
 
     def read_symbol(self, rest: str) -> None:
         name, offset, size, source, source_offset, *data = rest.split()
-        start = Place(self.block(source), int(source_offset))
+        start = BufferPlace(self.block(source), int(source_offset))
         if int(offset):
             self.trouble = self.trouble or f"it writes only a part of the device variable {name}"
-        self.events.append(Event("symbol", kernel=name, source=start, size=int(size), data=data[0] if data else ""))
+        self.events.append(HostCall("symbol", kernel=name, source=start, size=int(size), data=data[0] if data else ""))
 
     def read_fromsymbol(self, rest: str) -> None:
         self.trouble = self.trouble or f"it reads the device variable {rest.split()[0]} back, which no tensor is"
@@ -171,6 +171,9 @@ class _Reader:
     def read_unknown(self, _: str) -> None:
         self.trouble = self.trouble or "it launches a kernel that is not in the file"
 
+    def read_library(self, rest: str) -> None:
+        self.trouble = self.trouble or f"it calls {rest.split()[0]}, of a library"
+
     def read_launch(self, rest: str) -> None:
         words = rest.split()
         symbol, numbers, data = words[0], [int(w) for w in words[1:8]], words[8:]
@@ -182,7 +185,7 @@ class _Reader:
             tuple(self._handed(bytes.fromhex(text), f) for f in fields)
             for text, fields in zip(data, parameters.fields, strict=True)
         )
-        self.events.append(Event("launch", symbol, tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6], arguments))
+        self.events.append(HostCall("launch", symbol, tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6], arguments))
 
     def _handed(self, data: bytes, part: Field) -> Handed:
         size = {"half": 2, "bfloat": 2, "i128": 16}.get(part.type) or struct.calcsize(FORMATS.get(part.type, "<Q"))
@@ -198,15 +201,15 @@ class _Reader:
         value = struct.unpack(FORMATS.get(part.type, "<Q"), piece)[0]
         return Handed(part.type, self.place(value) if part.type == "ptr" else value)
 
-    def place(self, address: int) -> Place:
+    def place(self, address: int) -> BufferPlace:
         """Find the buffer that an address lies in."""
         if not address:
-            return Place(None)
+            return BufferPlace(None)
         for block in self.blocks.values():
             if block.address <= address < block.address + max(block.size, 1) + 4096:
-                return Place(block.number, address - block.address)
+                return BufferPlace(block.number, address - block.address)
         self.trouble = self.trouble or "a kernel is handed memory of the host, or an address that no allocation gave"
-        return Place(None)
+        return BufferPlace(None)
 
 
 def read_record(lines: Sequence[str], parameters: Mapping[str, StubParameters]) -> HostTrace:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from imports.hosts.folding import Folded, folded
-from imports.hosts.record import Event, HostTrace
+from imports.hosts.record import HostCall, HostTrace
 
 MOST_SIZES, MOST_TRIES, MUCH = 5, 48, 16
 STEPS = ("launch", "fill", "copy", "symbol")
@@ -42,12 +42,12 @@ class SizedRun:
         return extents, values, tuple(p.turns for p in self.parts if not p.is_plain)
 
 
-def steps_of(events: Sequence[Event]) -> list[Event]:
+def steps_of(events: Sequence[HostCall]) -> list[HostCall]:
     """Leave out what is no step of a plan."""
     return [e for e in events if e.kind in STEPS]
 
 
-def sized_run(dims: Mapping[str, int], trace: HostTrace, keep: Callable[[Event], bool]) -> SizedRun:
+def sized_run(dims: Mapping[str, int], trace: HostTrace, keep: Callable[[HostCall], bool]) -> SizedRun:
     """Fold what a trace has; `keep` chooses launches."""
     return SizedRun(dims, trace, tuple(folded([e for e in steps_of(trace.events) if keep(e)])))
 
@@ -79,6 +79,8 @@ class SizeSearch:
     def _try(self, values: Mapping[tuple[str, int], int]) -> SizedRun | None:
         self._tries += 1
         run = self._execute(values)
+        if run is not None and any(0 in e.grid or 0 in e.block for e in run.trace.launches):
+            return None  # a launch of nothing, which the GPU refuses
         if run is None or run.shape != self._base.shape:
             self.otherwise += [values] if run is not None and run.trace.launches else []
             return None

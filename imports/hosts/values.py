@@ -34,7 +34,7 @@ class Pointer:
 
 
 @dataclass(frozen=True)
-class Number:
+class HandedNumber:
     """A number that a kernel takes: a text in the plan's language, with its type; `value` of a real one that stays."""
 
     text: str
@@ -42,7 +42,7 @@ class Number:
     value: float | None = None
 
 
-Value = Pointer | Number
+Value = Pointer | HandedNumber
 
 
 @dataclass(frozen=True)

@@ -176,6 +176,8 @@ size_t offset_in(const Block* block, const void* place) { return block ? (uintpt
 }  // namespace
 
 extern "C" {
+void ks_library(const char* name) { fprintf(state().file, "library %s\n", name); }
+
 long ks_size(int index, long value) {
     for (const Size& size : state().sizes)
         if (size.index == index) return size.value;

@@ -38,6 +38,7 @@ hipError_t ks_symbol(const void* symbol, const void* from, size_t bytes, size_t 
 hipError_t ks_from_symbol(void* to, const void* symbol, size_t bytes, size_t offset);
 hipError_t ks_symbol_address(void** place, const void* symbol);
 int ks_attribute(int attribute);
+void ks_library(const char* name);
 long ks_size(int index, long value);
 void* ks_given(size_t bytes, const char* name);
 }

@@ -15,7 +15,7 @@ ROOM, UNSAID = 1 << 36, 64  # bytes of each buffer, none of them touched; a size
 
 
 @dataclass(frozen=True)
-class Launcher:
+class HostLauncher:
     """A function of the host whose body launches a kernel."""
 
     name: str
@@ -30,7 +30,7 @@ class Launcher:
         return [name for kind, name in rows if "*" not in kind and dtype_of(kind)[:1] in ("i", "u")]
 
 
-def launchers(text: str) -> dict[str, Launcher]:
+def launchers(text: str) -> dict[str, HostLauncher]:
     """Find the functions that launch kernels, or call one that does and that nothing else calls; by name."""
     functions = {f.name: f for f in _functions(text) if f.name != "main"}
     direct = {n for n, f in functions.items() if "<<<" in f.called or not LAUNCHES.isdisjoint(f.called)}
@@ -41,15 +41,15 @@ def launchers(text: str) -> dict[str, Launcher]:
     return {n: f for n, f in functions.items() if n in reached}
 
 
-def tops(functions: Mapping[str, Launcher]) -> list[str]:
+def tops(functions: Mapping[str, HostLauncher]) -> list[str]:
     """List those that no other calls."""
     called = {n for f in functions.values() for n in f.called if n != f.name}
     return [n for n in functions if n not in called] or list(functions)
 
 
-def _functions(text: str) -> list[Launcher]:
+def _functions(text: str) -> list[HostLauncher]:
     tokens = [t for t in scan(text) if t.kind != "end"]
-    functions, index = list[Launcher](), 0
+    functions, index = list[HostLauncher](), 0
     while index < len(tokens):
         if tokens[index].text != "{":
             index += 1
@@ -77,7 +77,7 @@ def _matching(tokens: Sequence[Token], opening: int) -> int:
     return len(tokens) - 1
 
 
-def _function(text: str, tokens: Sequence[Token], opening: int, end: int) -> Launcher | None:
+def _function(text: str, tokens: Sequence[Token], opening: int, end: int) -> HostLauncher | None:
     """Read the function whose body opens here; None for a scope, a type, and device code."""
     start = opening
     while start > 0 and tokens[start - 1].text not in (";", "}", "{"):
@@ -103,7 +103,7 @@ def _function(text: str, tokens: Sequence[Token], opening: int, end: int) -> Lau
     code = "".join(t.text for t in tokens[opening:end])
     called |= {"<<<"} if "<<<" in code else set()
     plain = tuple(p for p in parameters if p.strip() != "void")
-    return Launcher(words[place - 1], template, plain, frozenset(called))
+    return HostLauncher(words[place - 1], template, plain, frozenset(called))
 
 
 def _declared(parameter: str) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def _declared(parameter: str) -> tuple[str, str]:
     return " ".join(words.rpartition(name[0])[0].split()), name[0]
 
 
-def driver(launcher: Launcher, sizes: Mapping[str, int], index: int) -> str:
+def driver(launcher: HostLauncher, sizes: Mapping[str, int], index: int) -> str:
     """Write a `main` that calls it; its whole numbers are numbers from `index` on."""
     arguments = list[str]()
     for parameter in launcher.parameters:
