@@ -98,15 +98,16 @@ class HostCompiler:
         self._tool(folder, (start, *units, *archives), "ld.lld", *words, *group)
 
     def run(
-        self, program: HostProgram, arguments: Sequence[str], sizes: Mapping[int, int], data: Sequence[Path] = ()
+        self, program: HostProgram, arguments: Sequence[str], sizes: Mapping[int, int], data: Mapping[str, Path]
     ) -> Recorded:
         """Execute the program with these arguments and values of its named numbers."""
         place = program.folder / "run"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         shutil.copyfile(program.folder / "parameters.txt", place / "parameters.txt")
-        for path in data:
-            shutil.copyfile(path, place / path.name)
+        for name, path in data.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place / name)
         words = ",".join(f"{index}={value}" for index, value in sizes.items())
         argv = [str(program.folder / PROGRAM), *arguments]
         view = View(

@@ -60,17 +60,23 @@ def header_folders(path: Path) -> list[Path]:
 
 def _makefile(path: Path) -> str:
     for name in ("Makefile", "makefile", "GNUmakefile"):
-        file = path.resolve().parent / name
-        if file.is_file() and file.stat().st_size < 1 << 16:
-            return file.read_text(encoding="utf-8", errors="replace")
+        if text := _small_text(path.resolve().parent / name):
+            return text
     return ""
 
 
+def _small_text(file: Path) -> str:
+    if not file.is_file() or file.stat().st_size >= 1 << 16:
+        return ""
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
 def run_arguments(path: Path) -> list[list[str]]:
-    """List the arguments with which a Makefile beside the file runs its program."""
-    rows = list[list[str]]()
-    for line in _makefile(path).splitlines():
-        match = re.match(r"\t[^#\n]*?(?:^|[ \t])\.?/(?:\$[({]\w+[)}]|[\w./-]+)[ \t]*([^|&;>\n]*)", line)
+    """List the arguments with which a Makefile or a script called `run` beside the file runs its program."""
+    rows, scripts = list[list[str]](), [path.resolve().parent / name for name in ("run", "run.sh")]
+    text = "\n".join(_small_text(p) for p in scripts)
+    for line in [*_makefile(path).splitlines(), *(f"\t{row.strip()}" for row in text.splitlines())]:
+        match = re.match(r"\t(?:[^#\n]*?[ \t])?\.?/(?:\$[({]\w+[)}]|[\w./-]+)[ \t]*([^|&;>\n]*)", line)
         if match and not re.search(r"\brm\b|\$\(CC\)|-o\b", line):
             try:
                 words = shlex.split(match[1])
@@ -81,17 +87,17 @@ def run_arguments(path: Path) -> list[list[str]]:
     return rows
 
 
-def data_files(path: Path, words: Sequence[str]) -> list[Path]:
-    """List the files of data beside the source, or named by the arguments, up to a size in all."""
-    folder, files, total = path.resolve().parent, list[Path](), 0
-    named = [folder / w for w in words if not w.isdigit() and (folder / w).is_file()]
-    beside = [
-        p for p in sorted(folder.iterdir()) if p.is_file() and p.suffix not in (*SOURCES, ".h", ".hpp", ".cuh", ".o")
-    ]
-    for file in dict.fromkeys([*named, *beside]):
-        total += file.stat().st_size
-        if total <= MOST_DATA and not file.is_symlink():
-            files.append(file)
+def data_files(path: Path, words: Sequence[str]) -> dict[str, Path]:
+    """Map names in the program's folder to files of data: those beside the source or below it, and named ones."""
+    folder, files, total = path.resolve().parent, dict[str, Path](), 0
+    named = {Path(w).name: folder / w for w in words if not w.isdigit() and (folder / w).is_file()}
+    beside = {str(p.relative_to(folder)): p for pattern in ("*", "*/*") for p in sorted(folder.glob(pattern))}
+    for name, file in {**named, **beside}.items():
+        if file.is_file() and not file.is_symlink() and file.suffix not in (*SOURCES, ".h", ".hpp", ".cuh", ".o"):
+            total += file.stat().st_size
+            if total > MOST_DATA:
+                break
+            files[name] = file
     return files
 
 
