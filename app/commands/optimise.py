@@ -71,6 +71,15 @@ Block = Annotated[
 ForTask = Annotated[
     str, typer.Option("--task", help="Of a kernel with a launch plan: the task that it is for.", show_default=False)
 ]
+CommandLine = Annotated[
+    str,
+    typer.Option(
+        "--argv",
+        metavar="WORDS",
+        help="The command line with which a HIP file's program is executed.",
+        show_default=False,
+    ),
+]
 ToleranceText = Annotated[
     str,
     typer.Option(
@@ -92,6 +101,7 @@ def command(
     block: Block = None,
     task: ForTask = "",
     tolerance: ToleranceText = "",
+    argv: CommandLine = "",
     name: Annotated[str, typer.Option("--name", help="Of the result; else the function's or the file's.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The new folder; NAME-optimised by default.")
@@ -119,7 +129,7 @@ def command(
     from app.settings import load_settings
 
     inputs, sizes, outputs, axes, items = (tuple(words or ()) for words in (input_, size, output, grid, block))
-    user_file = UserFile(source, inputs, sizes, reference, outputs, axes, items, task, tolerance, name)
+    user_file = UserFile(source, inputs, sizes, reference, outputs, axes, items, task, tolerance, name, argv)
     settings = load_settings()
     user_file, author = _answered(settings, user_file, author)
     folder = out or Path(f"{user_file.title}{FOLDER}")
