@@ -25,7 +25,7 @@ def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Pat
 
 
 def test_a_seed_is_accepted_with_all_its_evidence(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
-    short_task("row_softmax", workdir / "short", rows=64, cols=512)
+    short_task("row_softmax", workdir / "short", rows=512, cols=1024)
     assert run_command(["check", str(SEED), "--task", "short", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["accepted"], answer["stage"], answer["code"], answer["findings"]) == (True, "time", "OK", [])
@@ -87,7 +87,7 @@ def test_a_case_that_was_stopped_is_told_once(capsys: pytest.CaptureFixture[str]
 
 
 def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
-    short_task("row_softmax", workdir / "short", rows=64, cols=512)
+    short_task("row_softmax", workdir / "short", rows=512, cols=1024)
     assert run_command(["check", str(SEED), "--task", "short"]) == 0
     out = capsys.readouterr().out
     for expected in (
@@ -103,7 +103,7 @@ def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.Captu
     stores = next(n for n, text in enumerate(SEED.read_text().split("\n"), 1) if "y[j] =" in text)
     assert re.search(rf"^  {stores} +row_softmax .*l2 requests \S+ \(\d+%\).* y\[j\] = expf", out, re.MULTILINE)
     assert re.search(r"^  case +launch .*hbm", out, re.MULTILINE)
-    assert re.search(r"^  rows=64,cols=512 .*\d", out, re.MULTILINE)  # the star marks what binds
+    assert re.search(r"^  rows=512,cols=1024 .*\d", out, re.MULTILINE)  # the star marks what binds
 
 
 FEW = ["--generations", "1", "--picks", "1", "--tunings", "2", "--limit", "explorations=1", "--limit", "dispatch=0"]
@@ -119,7 +119,7 @@ FEW = ["--generations", "1", "--picks", "1", "--tunings", "2", "--limit", "explo
 def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
     capsys: pytest.CaptureFixture[str], workdir: Path, words: list[str], task: str
 ) -> None:
-    short_task("row_softmax", workdir / "short", rows=64, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     assert run_command([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     best = answer["best"]
@@ -142,7 +142,7 @@ def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
 def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
     capsys: pytest.CaptureFixture[str], workdir: Path
 ) -> None:
-    short_task("row_softmax", workdir / "short", rows=64, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     kernel = SEED.read_text()
     (workdir / "mine.hip").write_text(kernel)
     (workdir / "wrong.hip").write_text(kernel.replace("y[j] = expf", "y[j] = 2.0f * expf"))
@@ -165,7 +165,7 @@ def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
 def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workdir: Path
 ) -> None:
-    short_task("row_softmax", workdir / "short", rows=64, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
     assert run_command(["run", "short", "--author", "llm", *FEW, "--json"]) == 3
@@ -183,7 +183,7 @@ def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
 def test_check_keeps_the_files_of_an_accepted_and_of_a_rejected_kernel(
     capsys: pytest.CaptureFixture[str], workdir: Path
 ) -> None:
-    short_task("row_softmax", workdir / "short", rows=64, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     assert run_command(["check", str(SEED), "--task", "short", "--keep", "kept"]) == 0
     folder, readme = workdir / "kept", (workdir / "kept" / "README.txt").read_text()
     files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and path.name != "README.txt"]
