@@ -206,6 +206,14 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "cancels",
+        "Cancels",
+        "Work cancelled by Ctrl-C, `stop`, LangGraph's SDK, MCP and asyncio at random moments: what begins afterwards.",
+        0.1,
+        arguments=("--stored",),
+        stored=True,
+    ),
+    Benchmark(
         "many_gpus",
         "64 simulated GPUs",
         "Efficiency and rate of a cluster with cores to spare, and a campaign of 10,000 candidates. The driver's time "
