@@ -209,8 +209,7 @@ BENCHMARKS = (
         "cancels",
         "Cancels",
         "Work cancelled by Ctrl-C, `stop`, LangGraph's SDK, MCP and asyncio at random moments: what begins afterwards.",
-        0.1,
-        arguments=("--stored",),
+        *(0.1, ("--stored",)),
         stored=True,
     ),
     Benchmark(
