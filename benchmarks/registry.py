@@ -206,11 +206,7 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
-        "cancels",
-        "Cancels",
-        "Work cancelled by Ctrl-C, `stop`, LangGraph's SDK, MCP and asyncio at random moments: what begins afterwards.",
-        *(0.1, ("--stored",)),
-        stored=True,
+        "cancels", "Cancels", "Work cancelled in five ways: what begins afterwards.", 0.1, ("--stored",), stored=True
     ),
     Benchmark(
         "many_gpus",
