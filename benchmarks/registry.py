@@ -37,8 +37,7 @@ class Benchmark:
         return [need for need in self.needs if shutil.which(need) is None]
 
 
-# Programs for whoever asks one question: two are for whoever works on the interpreter, `machine_speed` compares it with
-# another checkout, two set clocks beside each other, and four are about runs that are left alone.
+# Programs for whoever asks one question: of the interpreter, of two clocks, of runs that are left alone.
 ALONE = (
     frozenset({"beliefs", "machine_instructions", "machine_speed", "machine_waits"})
     | {"clock_campaign", "clock_winners"}
@@ -205,6 +204,9 @@ BENCHMARKS = (
         0.1,
         arguments=("--stored",),
         stored=True,
+    ),
+    Benchmark(
+        "cancels", "Cancels", "Work cancelled in five ways: what begins afterwards.", 0.1, ("--stored",), stored=True
     ),
     Benchmark(
         "many_gpus",
