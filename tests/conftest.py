@@ -18,7 +18,6 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "data" / "authority.pe
 os.environ.pop("OPENBLAS_CORETYPE", None)  # which no cage hands on: sums there would end in other bits than here
 
 from tests.support.compiler_cache import FOLDER, toolchain, withhold
-from tests.support.passed_before import PassedBefore
 from tests.support.postgres_server import PostgresServer, programs, serving
 
 PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
@@ -38,7 +37,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--without-compiler"):
         withhold()
     if config.getoption("--unless-passed"):
+        from tests.support.passed_before import PassedBefore
+
         config.pluginmanager.register(PassedBefore(config))
+    with contextlib.suppress(ImportError):  # a GPU box may not have it
+        from hypothesis import HealthCheck, settings
+
+        # A machine with other work takes any time for an example.
+        settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.load_profile("patient")
 
 
 def holds_folders(place: Path) -> bool:

@@ -156,7 +156,7 @@ def test_other_runs_spend_their_own_budget(ledger: Ledger) -> None:
     ledger.reserve(call("b", 100.0))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from("rsd"), st.integers(0, 5), st.integers(1, 40)), max_size=40))
 def test_spent_and_reserved_never_exceed_the_budget(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]

@@ -234,7 +234,7 @@ TAKES = {
 }
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changed(MANIFEST, TAKES))
 def test_a_value_of_another_kind_is_refused_in_one_sentence_that_names_the_field(
     folder: Folder, wrong: tuple[str, str, int]

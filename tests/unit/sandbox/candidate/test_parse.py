@@ -150,7 +150,7 @@ TAKES = {
 }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(changed(PLAN, TAKES))
 def test_a_value_of_another_kind_is_refused_at_its_line_by_the_name_of_its_field(wrong: tuple[str, str, int]) -> None:
     plan, name, line = wrong
