@@ -117,10 +117,12 @@ def _notes(folder: Path, plan: HostPlan, absent: Sequence[str], frozen: str) -> 
 
 def plan_of(settings: Settings, wish: KernelWish, text: str) -> HostPlan:
     """Execute the host half, confined; HostUnclear says why it gives no plan."""
+    from app.task_folders import task_cage
     from imports.hosts.found_plan import HostSource, HostWishes, found_plan
     from imports.hosts.host_compiler import HostCompiler
     from sandbox.amdgcn.toolchain import find_toolchain
 
+    task_cage(settings)  # refuses where nothing would keep the program from the user's files
     toolchain = find_toolchain(settings.cache_folder / "toolchain")
     compiler, place = HostCompiler(toolchain), settings.cache_folder / "work"
     if not compiler.has_standard:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from imports.hosts.record import OF_HOST, BufferPlace, HostTrace
+from imports.hosts.record import OF_HOST, BytePlace, HostTrace
 from imports.hosts.types import KernelType, ParameterType
 from imports.hosts.values import DeviceBuffer
 
@@ -29,7 +29,7 @@ def mark_roles(trace: HostTrace, buffers: Mapping[int, DeviceBuffer], kernels: M
             kernel = kernels[event.kernel]
             for handed, parameter in zip(event.arguments, kernel.parameters, strict=True):
                 for part in handed:
-                    if isinstance(part.value, BufferPlace) and part.value.buffer is not None:
+                    if isinstance(part.value, BytePlace) and part.value.buffer is not None:
                         launched.add(part.value.buffer)
                         written |= set() if parameter.is_constant else {part.value.buffer}
         elif event.kind == "upload" and buffer is not None:

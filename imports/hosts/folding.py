@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imports.hosts.record import BufferPlace, HostCall
+from imports.hosts.record import BytePlace, HostCall
 
 MOST_PERIOD, LEAST_VARYING = 48, 3
 
@@ -15,8 +15,8 @@ class Course:
     """The value of one number or place in each turn of a loop."""
 
     form: str  # same, line (first + step * turn), shift (first << turn), unshift (first >> turn), turns (two by turns)
-    first: int | float | BufferPlace
-    step: int | BufferPlace = 0
+    first: int | float | BytePlace
+    step: int | BytePlace = 0
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def signature(event: HostCall) -> tuple[object, ...]:
     return event.kind, event.kernel, types, event.width, event.data if event.kind == "symbol" else ""
 
 
-def values_of(event: HostCall) -> list[int | float | BufferPlace]:
+def values_of(event: HostCall) -> list[int | float | BytePlace]:
     """List all numbers and places of an event, in a fixed order."""
     handed = [h.value for a in event.arguments for h in a]
     if event.kind == "launch":
@@ -77,7 +77,7 @@ def folded(events: Sequence[HostCall]) -> list[Folded]:
     return parts
 
 
-def _key(value: int | float | BufferPlace) -> object:
+def _key(value: int | float | BytePlace) -> object:
     return repr(value) if isinstance(value, float) else value
 
 
@@ -110,13 +110,13 @@ def _repeated(rows: Sequence[HostCall], keys: Sequence[tuple[object, ...]], star
     return None
 
 
-def course_of(values: Sequence[int | float | BufferPlace]) -> Course | None:
+def course_of(values: Sequence[int | float | BytePlace]) -> Course | None:
     """Find how a value goes on; None where it does so in no simple way."""
     first = values[0]
     if all(_key(v) == _key(first) for v in values):
         return Course("same", first)
-    if all(isinstance(v, BufferPlace) for v in values):
-        return _course_of_places([v for v in values if isinstance(v, BufferPlace)])
+    if all(isinstance(v, BytePlace) for v in values):
+        return _course_of_places([v for v in values if isinstance(v, BytePlace)])
     if not all(isinstance(v, int) for v in values):
         return None
     numbers = [v for v in values if isinstance(v, int)]
@@ -132,7 +132,7 @@ def course_of(values: Sequence[int | float | BufferPlace]) -> Course | None:
     return None
 
 
-def _course_of_places(values: Sequence[BufferPlace]) -> Course | None:
+def _course_of_places(values: Sequence[BytePlace]) -> Course | None:
     if all(v == values[t % 2] for t, v in enumerate(values)):
         return Course("turns", values[0], values[1])
     if len({v.buffer for v in values}) == 1:

@@ -23,7 +23,7 @@ from records import scratch_folder
 from sandbox.process import last_words
 from tasks.expressions import names_in
 
-MOST_REBUILT = 4
+MOST_REBUILT, MOST_LOWERED = 4, 2
 QUICK_S, MOST_S, LARGE = 1.0, 30.0, 1024  # processor time of a quick run, of all; the least size that is lowered
 REPEATED = re.compile(r"rep|iter|loop|time|run|warm|trial|step", re.I)
 
@@ -61,7 +61,7 @@ class HostExecution:
         names = {str(p.resolve()): name for name, p in reversed(data.items())}
         folder = self.source.path.resolve().parent
         words = [names.get(str((folder / a).resolve()), a) for a in arguments]
-        recorded = self._compiler.run(program, words, numbers, data)
+        recorded = self._compiler.run(program, words, numbers, data, is_first=not self._kernels)
         self._seconds = recorded.completed.cpu_s
         self._spent_s += self._seconds
         return read_record(recorded.lines, program.kernels), recorded
@@ -73,19 +73,39 @@ class HostExecution:
             numbers = self._given_numbers(live)
             trace, last = self._execute(program, arguments, numbers)
             self._kernels = trace.kernels
+            self._spent_s = 0.0  # the first one does not count
             if trace.trouble:
                 raise HostUnclear(trace.trouble)
             if any(map(self._is_kept, trace.launches)):
                 self.arguments = list(arguments)
                 return self._sized({}, trace)
+            if last.completed.timed_out or last.completed.end == "memory":
+                lowered = self._lowered_run(program, live, arguments)
+                if lowered is not None:
+                    return lowered
         assert last is not None
         completed = last.completed
         if completed.timed_out:
             raise HostUnclear("it launches no kernel before the time limit")
         if completed.end == "memory":
             raise HostUnclear("it takes more memory than a host half may before it launches a kernel")
+        if completed.returncode < 0:
+            raise HostUnclear("its host half crashes before it launches a kernel")
         words = last_words(completed.stderr or completed.stdout, 160)
         raise HostUnclear(f"it ends before it launches a kernel{f': {words}' if words else ''}")
+
+    def _lowered_run(self, program: HostProgram, live: Sequence[int], arguments: Sequence[str]) -> SizedRun | None:
+        """Run with a sixteenth of the largest sizes, where the file's own are too much for this machine."""
+        self.arguments = list(arguments)
+        for size in sorted(self._candidates(live), key=lambda c: -c.value)[:MOST_LOWERED]:
+            if size.value < LARGE:
+                break
+            self._lowered[size.key] = size.value // LARGE * 64
+            run = self._at(program, live, {})
+            if run is not None and run.trace.launches:
+                return run
+        self._lowered.clear()
+        return None
 
     def _quick(self, program: HostProgram, live: Sequence[int], base: SizedRun) -> SizedRun:
         """Take smaller sizes where the file's own take long: expressions hold for all, and more runs follow."""
@@ -197,7 +217,9 @@ class HostExecution:
 
     def _made(self, runs: Sequence[SizedRun], search: SizeSearch) -> HostPlan:
         used = {e.kernel for e in runs[0].trace.launches}
-        kernels = kernel_names({s: n for s, n in runs[0].trace.kernels.items() if s in used}, self._half.text)
+        symbols = {s: n for s, n in runs[0].trace.kernels.items() if s in used}
+        counts = {e.kernel: len(e.arguments) for e in runs[0].trace.launches}
+        kernels = kernel_names(symbols, counts, self._half.text)
         maker = PlanMaker(runs, kernels, symbol_types(self._half.text), partial(struct_fields, self._half.text))
         plan = maker.plan(
             self.wishes.outputs, {n: m for n, m in search.multiples.items() if n in runs[0].dims and m > 1}

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from imports.hosts.buffer_roles import KernelNames
+from imports.hosts.memory import HostUnclear
 from imports.hosts.types import ParameterType, dtype_of, kernel_type, parameter_type, split_at_commas
 from sandbox.candidate.pp_tokens import Token, scan
 
 ASSIGNS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--"})
 
 
-def kernel_names(symbols: Mapping[str, str], text: str) -> dict[str, KernelNames]:
-    """Name the kernels of a run, by symbol; `symbols` are their demangled names."""
+def kernel_names(symbols: Mapping[str, str], sizes: Mapping[str, int], text: str) -> dict[str, KernelNames]:
+    """Name the kernels of a run, by symbol; `symbols` are their demangled names, `sizes` numbers of parameters."""
     kernels, by_name = dict[str, KernelNames](), dict[str, list[str]]()
     for symbol, demangled in symbols.items():
         kind = kernel_type(demangled)
@@ -28,6 +29,8 @@ def kernel_names(symbols: Mapping[str, str], text: str) -> dict[str, KernelNames
             replace(t, is_constant=True) if t.is_pointer and not t.is_constant and only_reads(text, plain, n) else t
             for t, n in zip(types, names, strict=True)
         )
+        if sizes.get(symbol, len(types)) != len(types):
+            raise HostUnclear(f"the parameters of {kind.name} are not understood")
         kernels[symbol] = KernelNames(kind, types, names)
         by_name.setdefault(kind.name, []).append(symbol)
     return kernels

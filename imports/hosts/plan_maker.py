@@ -23,7 +23,7 @@ from imports.hosts.plan_parts import (
     summed,
     unpacked,
 )
-from imports.hosts.record import OF_HOST, BufferPlace, HostCall, name_of
+from imports.hosts.record import OF_HOST, BytePlace, HostCall, name_of
 from imports.hosts.size_runs import SizedRun
 from imports.hosts.types import BYTES, OF_LISTING, OF_TASKS, ParameterType
 from imports.hosts.values import DeviceBuffer, HandedNumber, HostStep, Pointer, Value
@@ -81,7 +81,7 @@ class PlanMaker:
             for handed, parameter, name in zip(event.arguments, kernel.parameters, kernel.names, strict=True):
                 fields = self._structs(parameter.words) if not parameter.is_pointer else ()
                 for index, part in enumerate(handed):
-                    if isinstance(part.value, BufferPlace) and part.value.buffer is not None:
+                    if isinstance(part.value, BytePlace) and part.value.buffer is not None:
                         pointed = parameter if parameter.is_pointer else fields[index] if index < len(fields) else None
                         number = part.value.buffer
                         types[number] = types.get(number) or (pointed.dtype if pointed else "")
@@ -131,7 +131,7 @@ class PlanMaker:
         if event.kind == "launch":
             return self._launch(event, courses, loop)
         place, source = courses[0][0].first, courses[0][1].first
-        assert isinstance(place, BufferPlace) and isinstance(source, BufferPlace)
+        assert isinstance(place, BytePlace) and isinstance(source, BytePlace)
         target = self._buffers.get(-1 if place.buffer is None else place.buffer)
         if event.kind == "fill":
             return HostStep("fill", buffers=(target,), number=filled(event, target)) if target else None
@@ -180,7 +180,7 @@ class PlanMaker:
 
     def _argument(self, column: Sequence[Course], listed: str, kind: ParameterType, name: str, loop: str) -> Value:
         first = column[0].first
-        if isinstance(first, BufferPlace):
+        if isinstance(first, BytePlace):
             return self._pointer(column, kind, loop)
         dtype = kind.dtype if kind.dtype and not kind.is_pointer else OF_LISTING.get(listed, "")
         if listed == "i32" and dtype.startswith(("i", "u")) and BYTES.get(dtype, 4) != 4:
@@ -210,19 +210,19 @@ class PlanMaker:
 
     def _pointer(self, column: Sequence[Course], kind: ParameterType, loop: str) -> Pointer:
         course = column[0]
-        assert isinstance(course.first, BufferPlace)
+        assert isinstance(course.first, BytePlace)
         buffer = self._buffers.get(-1 if course.first.buffer is None else course.first.buffer)
         if buffer is None:
             return Pointer(None)
         size = BYTES[buffer.dtype] if not kind.dtype else BYTES[kind.dtype]
         size = BYTES[buffer.dtype] if size != BYTES[buffer.dtype] else size
-        offsets = [c.first.offset for c in column if isinstance(c.first, BufferPlace)]
+        offsets = [c.first.offset for c in column if isinstance(c.first, BytePlace)]
         if any(o % size for o in offsets):
             raise HostUnclear(f"{buffer.name} is handed over from within an element")
         offset = self.fit([o // size for o in offsets], f"a place in {buffer.name}")
-        if course.form == "turns" and isinstance(course.step, BufferPlace):
+        if course.form == "turns" and isinstance(course.step, BytePlace):
             other = self._buffers.get(-1 if course.step.buffer is None else course.step.buffer)
-            other_offsets = [c.step.offset // size for c in column if isinstance(c.step, BufferPlace)]
+            other_offsets = [c.step.offset // size for c in column if isinstance(c.step, BytePlace)]
             return Pointer(buffer, offset, loop, other, self.fit(other_offsets, f"a place in {buffer.name}"))
         if course.form == "line":
             steps = [int(c.step) for c in column if isinstance(c.step, int)]

@@ -14,7 +14,7 @@ FORMATS = {"float": "<f", "double": "<d", "i1": "<B", "i8": "<b", "i16": "<h", "
 
 
 @dataclass(frozen=True)
-class BufferPlace:
+class BytePlace:
     """A place in a buffer, in bytes; the null pointer without a buffer."""
 
     buffer: int | None
@@ -26,7 +26,7 @@ class Handed:
     """One number or pointer of an argument."""
 
     type: str  # of the listing
-    value: int | float | BufferPlace
+    value: int | float | BytePlace
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class HostCall:
     block: tuple[int, ...] = ()
     lds: int = 0
     arguments: tuple[tuple[Handed, ...], ...] = ()
-    place: BufferPlace = BufferPlace(None)  # that is written, or read by a download
-    source: BufferPlace = BufferPlace(None)
+    place: BytePlace = BytePlace(None)  # that is written, or read by a download
+    source: BytePlace = BytePlace(None)
     size: int = 0  # bytes
     number: int = 0  # that fills
     width: int = 1  # bytes of it
@@ -134,7 +134,7 @@ class _Reader:
         to, to_offset, source, offset, size, words = rest.split(" ", 5)
         words = words.partition(" | ")[2]
         target, origin = self.block(to), self.block(source)
-        place, start = BufferPlace(target, int(to_offset)), BufferPlace(origin, int(offset))
+        place, start = BytePlace(target, int(to_offset)), BytePlace(origin, int(offset))
         if self._is_device(target) and self._is_device(origin):
             self.events.append(HostCall("copy", place=place, source=start, size=int(size)))
         elif self._is_device(target):
@@ -149,12 +149,12 @@ class _Reader:
 
     def read_fill(self, rest: str) -> None:
         number, offset, size, width, value = rest.split()
-        place = BufferPlace(self.block(number), int(offset))
+        place = BytePlace(self.block(number), int(offset))
         self.events.append(HostCall("fill", place=place, size=int(size), width=int(width), number=int(value)))
 
     def read_symbol(self, rest: str) -> None:
         name, offset, size, source, source_offset, *data = rest.split()
-        start = BufferPlace(self.block(source), int(source_offset))
+        start = BytePlace(self.block(source), int(source_offset))
         if int(offset):
             self.trouble = self.trouble or f"it writes only a part of the device variable {name}"
         self.events.append(HostCall("symbol", kernel=name, source=start, size=int(size), data=data[0] if data else ""))
@@ -201,15 +201,15 @@ class _Reader:
         value = struct.unpack(FORMATS.get(part.type, "<Q"), piece)[0]
         return Handed(part.type, self.place(value) if part.type == "ptr" else value)
 
-    def place(self, address: int) -> BufferPlace:
+    def place(self, address: int) -> BytePlace:
         """Find the buffer that an address lies in."""
         if not address:
-            return BufferPlace(None)
+            return BytePlace(None)
         for block in self.blocks.values():
             if block.address <= address < block.address + max(block.size, 1) + 4096:
-                return BufferPlace(block.number, address - block.address)
+                return BytePlace(block.number, address - block.address)
         self.trouble = self.trouble or "a kernel is handed memory of the host, or an address that no allocation gave"
-        return BufferPlace(None)
+        return BytePlace(None)
 
 
 def read_record(lines: Sequence[str], parameters: Mapping[str, StubParameters]) -> HostTrace:

@@ -43,6 +43,10 @@ long ks_size(int index, long value);
 void* ks_given(size_t bytes, const char* name);
 }
 
+// That these headers are there is what other ones ask.
+#define __CUDA_RUNTIME_H__
+#define __DRIVER_TYPES_H__
+
 // The words of the call name a buffer as its author does.
 #define hipMalloc(place, bytes) ks_allocate(place, bytes, "device", #place)
 #define hipMallocManaged(place, ...) ks_allocate(place, KS_FIRST(__VA_ARGS__, ), "managed", #place)

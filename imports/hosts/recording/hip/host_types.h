@@ -112,7 +112,26 @@ enum hipDeviceAttribute_t {
     hipDevAttrMemoryPoolsSupported = hipDeviceAttributeMemoryPoolsSupported,
     hipDevAttrComputeCapabilityMajor = hipDeviceAttributeComputeCapabilityMajor,
     hipDevAttrComputeCapabilityMinor = hipDeviceAttributeComputeCapabilityMinor,
+    hipDeviceAttributeComputeMode = 100,
+    hipDeviceAttributeIntegrated,
+    hipDeviceAttributeConcurrentKernels,
+    hipDeviceAttributeAsyncEngineCount,
+    hipDeviceAttributeHostRegisterSupported,
+    hipDevAttrComputeMode = hipDeviceAttributeComputeMode,
+    hipDevAttrIntegrated = hipDeviceAttributeIntegrated,
+    hipDevAttrConcurrentKernels = hipDeviceAttributeConcurrentKernels,
+    hipDevAttrAsyncEngineCount = hipDeviceAttributeAsyncEngineCount,
+    hipDevAttrHostRegisterSupported = hipDeviceAttributeHostRegisterSupported,
+    hipDevAttrManagedMemory = hipDeviceAttributeManagedMemory,
+    hipDevAttrUnifiedAddressing = hipDeviceAttributeUnifiedAddressing,
+    hipDevAttrPageableMemoryAccess = hipDeviceAttributePageableMemoryAccess,
+    hipDevAttrMaxBlockDimX = hipDeviceAttributeMaxBlockDimX,
+    hipDevAttrMaxGridDimX = hipDeviceAttributeMaxGridDimX,
+    hipDevAttrMemoryClockRate = hipDeviceAttributeMemoryClockRate,
+    hipDevAttrGlobalMemoryBusWidth = hipDeviceAttributeMemoryBusWidth,
+    hipDevAttrL2CacheSize = hipDeviceAttributeL2CacheSize,
 };
+enum hipComputeMode { hipComputeModeDefault, hipComputeModeExclusive, hipComputeModeProhibited };
 #define hipStreamDefault 0
 #define hipStreamPerThread ((hipStream_t)2)
 #define hipStreamLegacy ((hipStream_t)1)
