@@ -50,7 +50,7 @@ FOLLOWED = {  # the body of a function of the inputs, and operations that its gr
     "return np.linalg.norm(x, axis=1), np.diff(x), np.roll(x, 1, axis=0)": (ROWS, "sqrt sub cat"),
     "return np.percentile(x, 90, axis=1), np.partition(x, -2, axis=0)[-2]": (ROWS, "sort floor index"),
     "return np.diagonal(x @ x.T, offset=-1), np.trace(x @ x.T)": (ROWS, "index sum"),
-    "x += 1": (ROWS, "add"),
+    "from numpy.typing import NDArray\nkind = NDArray[np.float32]\nx += 1": (ROWS, "add"),
 }
 UNFOLLOWED = {
     "return np.linalg.eigvalsh(x @ x.T)": "eigvalsh",
