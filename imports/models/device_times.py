@@ -1,7 +1,7 @@
 """Times of a model's operators on the device that PyTorch has here: each is called again, on drawn tensors.
 
 No code of the model runs: operators of aten, by name, on tensors of the shapes, types and strides that occur. Whole
-numbers are 0, which is a place in any table. On a GPU the calls stand in a CUDA graph, over so many copies of the inputs
+numbers are 0, which is a place in any table. On a GPU the calls stand in a CUDA graph, over so many copies of inputs
 that no cache holds them; what no graph takes is launched as it is, which a host may slow down.
 """
 
