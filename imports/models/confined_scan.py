@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from imports.confined import ENDS, LIMITS, NO_MEMORY, ended, has_torch, run_child
 from imports.foreign_text import BYTE_ORDER
 from imports.models.operator_graph import TracedModel
-from imports.models.trace_record import Trace
+from imports.models.trace_record import ProfilerTrace
 from records import scratch_folder
 from records.codec import from_plain
 from records.errors import UsageError
@@ -31,7 +31,7 @@ SCAN_ENDS = {**ENDS, "cpu": f"it does not end within {SECONDS} s of processor ti
 
 
 def traced(request: Mapping[str, Any], cage: Cage) -> TracedModel:
-    """Trace a model; UsageError with the reason where it cannot be followed."""
+    """ProfilerTrace a model; UsageError with the reason where it cannot be followed."""
     if not has_torch():
         raise UsageError(
             "a model is traced with PyTorch on the processor, which is not installed here: type kernel-scientist setup "
@@ -41,9 +41,9 @@ def traced(request: Mapping[str, Any], cage: Cage) -> TracedModel:
     return answer
 
 
-def read_trace(path: Path, cage: Cage) -> Trace:
+def read_trace(path: Path, cage: Cage) -> ProfilerTrace:
     """Read a profiler's trace; UsageError where it is none."""
-    answer: Trace = _answer(Trace, {"kind": "trace", "path": str(path.resolve())}, cage, False)
+    answer: ProfilerTrace = _answer(ProfilerTrace, {"kind": "trace", "path": str(path.resolve())}, cage, False)
     return answer
 
 
