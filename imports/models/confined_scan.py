@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from imports.confined import ENDS, LIMITS, NO_MEMORY, ended, has_torch, run_child
 from imports.foreign_text import BYTE_ORDER
+from imports.models.graph_check import refuse_forged
 from imports.models.operator_graph import TracedModel
 from imports.models.trace_record import ProfilerTrace
 from records import scratch_folder
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sandbox.cage.confinement import Cage
 
 SECONDS = 600  # of processor time: an export of a model of 32 layers takes 60
+NO_ANSWER = "its process left no usable answer"
 MOST_ANSWER = 256 << 20
 MOST_FILES, MOST_FILE = 64, 1 << 20  # beside a module
 SCAN_LIMITS = replace(LIMITS, cpu_s=SECONDS, file_bytes=MOST_ANSWER)
@@ -37,8 +39,12 @@ def traced(request: Mapping[str, Any], cage: Cage) -> TracedModel:
             "a model is traced with PyTorch on the processor, which is not installed here: type kernel-scientist setup "
             "torch"
         )
-    answer: TracedModel = _answer(TracedModel, request, cage, True)
-    return answer
+    model: TracedModel = _answer(TracedModel, request, cage, True)
+    try:
+        refuse_forged(model)
+    except (TypeError, ValueError):
+        raise UsageError(f"{Path(str(request['path'])).name} cannot be scanned: {NO_ANSWER}") from None
+    return replace(model, notes=tuple(clean(note) for note in model.notes))
 
 
 def read_trace(path: Path, cage: Cage) -> ProfilerTrace:
@@ -119,7 +125,7 @@ def _answer(kind: type[Any], request: Mapping[str, Any], cage: Cage, with_torch:
     try:
         return from_plain(kind, answer["answer"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise UsageError(f"{subject} cannot be scanned: its process left no usable answer") from None
+        raise UsageError(f"{subject} cannot be scanned: {NO_ANSWER}") from None
 
 
 def _left_answer(path: Path) -> dict[str, Any] | None:

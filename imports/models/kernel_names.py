@@ -51,7 +51,7 @@ FAMILIES = (
     _family(r"reduce|sum_functor|welford", "reduction", OURS),
     _family(r"elementwise|vectorized|unrolled|pointwise|silu|gelu|sigmoid|cat(Array|_)|copy", "element-wise", OURS),
 )
-UNKNOWN = _family("", "other kernel", "its name tells nothing: " + OURS)
+UNKNOWN = _family("", "other kernel", "its name is no hint: " + OURS)
 
 
 def family_of(name: str) -> KernelKind:
