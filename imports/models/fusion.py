@@ -204,10 +204,10 @@ class Fusion:
         if len(readers) == 1 and node.name not in flow.results:
             behind = next(iter(readers.values()))
             is_map = behind.rows is None and behind.role == "map" and not behind.is_closed and behind.space == size
-            whole = all(self._reads_whole(flow.nodes[n], node.name, size) for n in behind.names)
+            is_elementwise = all(self._reads_whole(flow.nodes[n], node.name, size) for n in behind.names)
             if (
                 is_map
-                and whole
+                and is_elementwise
                 and not self._large_inputs(behind, size, {node.name})
                 and not self._goes_around(product, behind)
             ):
@@ -226,9 +226,11 @@ class Fusion:
         parts = [flow.tensor(n) for n in reader.reads() if flow.root(n) == name]
         return all(part is not None and prod(part.shape) == size for part in parts)
 
-    def _large_inputs(self, group: OperatorGroup, size: int, known: Iterable[str]) -> bool:
+    def _large_inputs(self, group: OperatorGroup, size: int, excepted: Iterable[str]) -> bool:
         """Tell whether a group reads anything of that size but what is known."""
-        names = {s for n in group.names for s in self._flow.sources(self._flow.nodes[n])} - group.members - set(known)
+        names = (
+            {s for n in group.names for s in self._flow.sources(self._flow.nodes[n])} - group.members - set(excepted)
+        )
         tensors = (self._flow.tensor(name) for name in names)
         return any(t is not None and prod(t.shape) >= size for t in tensors)
 
@@ -237,5 +239,5 @@ class Fusion:
         names = {s for n in group.names for s in flow.sources(flow.nodes[n])} - group.members
         read = sum(tensor_bytes(t) for name in names if (t := flow.tensor(name)) is not None)
         ends = [n for n in group.names if any(r not in group.members for r in flow.readers.get(n, ()))]
-        written = sum(tensor_bytes(t) for n in ends for t in flow.nodes[n].results[:1])
-        return read <= NARROWER * written
+        written_bytes = sum(tensor_bytes(t) for n in ends for t in flow.nodes[n].results[:1])
+        return read <= NARROWER * written_bytes

@@ -72,12 +72,12 @@ def region_text(name: str, model: str, region: GraphRegion) -> RegionText:
     body = [line for t in pattern.inputs if (line := _unpermuted(t))]
     body += [f"    {node.name} = {_call(node, sizes)}" for node in pattern.nodes]
     results = [_permuted(name, tensor) for name, tensor in zip(pattern.outputs, region.outputs, strict=True)]
-    shown = ", ".join(dict.fromkeys(node.target for node in pattern.nodes if node.target != "getitem"))
+    targets = ", ".join(dict.fromkeys(node.target for node in pattern.nodes if node.target != "getitem"))
     parameters = ", ".join(t.name for t in pattern.inputs)
     lines = ["", "", f"def region({parameters}):", *body, f"    return {', '.join(results)}", "", ""]
     lines += ["def get_inputs():", "    return [", *draws, "    ]", ""]
     constants = {n: length for (length, _), n in sizes.names.items()}
-    head = [f'"""Region {name} of {model}: {shown}."""', "", "import torch", ""]
+    head = [f'"""Region {name} of {model}: {targets}."""', "", "import torch", ""]
     numbers = [f"{n} = {length}" for n, length in constants.items()]
     return RegionText("\n".join([*head, *numbers, *lines]), constants, "\n".join(lines))
 
@@ -123,10 +123,10 @@ def _limit(name: str, region: GraphRegion, nodes: Sequence[PatternNode], sizes: 
     shapes = {t.name: t.shape for t in region.pattern.inputs}
     for node in nodes:
         short = node.target.split(".")[1] if node.target.count(".") == 2 else ""
-        place = INDEX_ARGUMENT.get(short)
-        if place is None or len(node.args) <= max(place):
+        positions = INDEX_ARGUMENT.get(short)
+        if positions is None or len(node.args) <= max(positions):
             continue
-        table, index, axis = node.args[place[0]], node.args[place[1]], 0
+        table, index, axis = node.args[positions[0]], node.args[positions[1]], 0
         if short not in ("embedding", "index") and type(node.args[1]) is int:
             axis = node.args[1]
         indices = index if isinstance(index, list) else [index]
@@ -160,8 +160,8 @@ def _call(node: PatternNode, sizes: SizeNames) -> str:
     arguments = [_argument(a, sizes) for a in node.args]
     if node.target == "getitem":
         return f"{arguments[0]}[{arguments[1]}]"
-    named = {k: v for k, v in node.kwargs.items() if not (isinstance(v, dict) and {"device", "layout"} & set(v))}
-    arguments += [f"{k}={_argument(v, sizes)}" for k, v in named.items()]
+    keywords = {k: v for k, v in node.kwargs.items() if not (isinstance(v, dict) and {"device", "layout"} & set(v))}
+    arguments += [f"{k}={_argument(v, sizes)}" for k, v in keywords.items()]
     return f"torch.ops.{node.target}({', '.join(arguments)})"
 
 

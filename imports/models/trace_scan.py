@@ -46,7 +46,7 @@ def _region(name: str, kernel: TracedKernel, total_us: float, rates: ReachedRate
     gain = total_us / (total_us - kernel.time_us + roofline_us) if roofline_us and total_us else 1.0
     most = f"the model gains at most {1 / (1 - share):.2f}x" if share < 1 else "it is all of the model's time"
     shapes = "" if use and use.shapes else "; no shapes are recorded"
-    others = (
+    other_shapes = (
         f"; {len(kernel.uses)} shapes, the first {use.time_us / kernel.time_us:.0%} of its time"
         if use and len(kernel.uses) > 1
         else ""
@@ -68,7 +68,7 @@ def _region(name: str, kernel: TracedKernel, total_us: float, rates: ReachedRate
         gap,
         gain,
         False,
-        f"{family.outlook}; {most}{others}{shapes}",
+        f"{family.outlook}; {most}{other_shapes}{shapes}",
     )
 
 
