@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,6 +33,7 @@ class GraphRegion:
         used = dict[str, int]()
         for node in self.nodes:
             base = node.operator.strip("_")
+            base = f"{base}_of" if keyword.iskeyword(base) else base
             used[base] = used.get(base, -1) + 1
             names[node.name] = f"{base}_{used[base]}" if used[base] else base
         return names

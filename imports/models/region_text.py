@@ -7,7 +7,6 @@ different axes have different names.
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,12 +44,13 @@ class SizeNames:
         names = {length: name for (length, _), name in self.names.items()}
         if value in names:
             return names[value]
-        for length, name in names.items():
-            if value % length == 0 and (value // length in names or value // length < MOST_FACTOR):
-                return f"{name} * {names.get(value // length, value // length)}"
-        for length, name in names.items():
-            if length % value == 0 and length // value < MOST_FACTOR:
-                return f"{name} // {length // value}"
+        multiples = [n for n in names if value % n == 0 and (value // n in names or value // n < MOST_FACTOR)]
+        parts = [n for n in names if n % value == 0 and n // value < MOST_FACTOR]
+        if parts and (not multiples or min(parts) // value < value // max(multiples)):
+            return f"{names[min(parts)]} // {min(parts) // value}"
+        if multiples:
+            length = max(multiples)
+            return f"{names[length]} * {names.get(value // length, value // length)}"
         return str(value)
 
 
@@ -157,7 +157,8 @@ def _permuted(name: str, tensor: ModelTensor) -> str:
 
 def _call(node: PatternNode, sizes: SizeNames) -> str:
     """Write a call."""
-    arguments = [_argument(a, sizes) for a in node.args]
+    is_sized = node.target.split(".")[1:2] and node.target.split(".")[1] in NAMES["sized"]
+    arguments = [repr(a) if type(a) is int and not is_sized else _argument(a, sizes) for a in node.args]
     if node.target == "getitem":
         return f"{arguments[0]}[{arguments[1]}]"
     keywords = {k: v for k, v in node.kwargs.items() if not (isinstance(v, dict) and {"device", "layout"} & set(v))}
@@ -172,7 +173,7 @@ def _argument(value: Any, sizes: SizeNames) -> str:
         key, content = next(iter(value.items()))
         match key:
             case "node" | "input":
-                return str(content) if not keyword.iskeyword(str(content)) else f"{content}_"
+                return str(content)
             case "dtype":
                 return f"torch.{TORCH_TYPES.get(content, content)}"
             case "float":
