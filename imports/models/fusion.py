@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
-from imports.models.operator_graph import GraphNode, OperatorGraph
+from imports.models.operator_graph import CUSTOM, RANDOM, GraphNode, OperatorGraph
 from imports.models.operator_roles import NAMES, Role, RowShape, role_of, rows_of
 from imports.models.tensor_sizes import tensor_bytes
 from records.model_scan import ModelTensor
@@ -39,7 +39,16 @@ class DataFlow:
             if self.roles[node.name] != "view":
                 for name in self.sources(node):
                     self.readers.setdefault(name, []).append(node.name)
+        self.constants = self._constants()
         self.results = {self.root(name) for name in graph.outputs}
+
+    def _constants(self) -> set[str]:
+        """Find the values that follow from weights and constants alone, whatever the model is given."""
+        constants = {name for name, tensor in self.inputs.items() if tensor.role}
+        for node in self.graph.nodes:
+            if RANDOM not in node.traits and CUSTOM not in node.traits and constants.issuperset(node.reads()):
+                constants.add(node.name)
+        return constants
 
     def root(self, name: str) -> str:
         """Find the operator or input that a value comes from, past views and the parts of several results."""

@@ -104,15 +104,13 @@ def region_of(flow: DataFlow, group: OperatorGroup) -> GraphRegion:
     names = {n.name for n in nodes}
     missing = [flow.nodes[o.name] for o in outputs if o.name not in names]  # results of several that others read
     nodes = sorted([*nodes, *missing], key=lambda n: flow.order[n.name])
-    roots = {flow.root(name) for name in inputs}
-    constant = all(name in flow.inputs and flow.inputs[name].role for name in roots)
     return GraphRegion(
         tuple(nodes),
         tuple(n for n in nodes if n.name in members),
         tuple(replace(t, name=n) for n, t in inputs.items()),
         outputs,
         group,
-        constant,
+        flow.constants.issuperset(group.names),
     )
 
 
