@@ -17,7 +17,7 @@ from imports.models.tensor_sizes import tensor_bytes
 from records.model_scan import ModelTensor
 
 FUSED = ("map", "row", "gather")
-LIBRARY = ("product", "convolution", "attention", "recurrent")
+LIBRARY = ("product", "convolution", "attention")
 NARROWER = 0.75  # of the bytes that it writes: so few what stands before a product may read
 
 
