@@ -37,10 +37,10 @@ class Benchmark:
         return [need for need in self.needs if shutil.which(need) is None]
 
 
-# Programs for whoever asks one question: of the interpreter, of two clocks, of runs that are left alone.
+# Programs for whoever asks one question: of the interpreter, of clocks and models, of runs that are left alone.
 ALONE = (
     frozenset({"beliefs", "machine_instructions", "machine_speed", "machine_waits"})
-    | {"clock_campaign", "clock_winners"}
+    | {"clock_campaign", "clock_winners", "model_scan"}
     | {"canaries", "injections", "model_faults", "soak"}
 )
 BENCHMARKS = (
