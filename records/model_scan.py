@@ -109,13 +109,15 @@ def read_scan(folder: Path) -> ModelScan:
     values = _read(folder / SCAN, "a folder that kernel-scientist model scan has written")
     if values.get("version") != VERSION:
         raise UsageError(f"{folder / SCAN} has version {values.get('version')}, and this program reads {VERSION}")
-    return _record(ModelScan, values, folder / SCAN)
+    scan: ModelScan = _record(ModelScan, values, folder / SCAN)
+    return scan
 
 
 def read_pattern(folder: Path, region: str) -> RegionPattern:
     """Read a region's pattern; UsageError where the scan has none."""
     path = folder / REGIONS / region / PATTERN
-    return _record(RegionPattern, _read(path, "a region of a scan of a module"), path)
+    pattern: RegionPattern = _record(RegionPattern, _read(path, "a region of a scan of a module"), path)
+    return pattern
 
 
 def write_record(path: Path, record: ModelScan | RegionPattern) -> None:
