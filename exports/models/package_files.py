@@ -142,6 +142,8 @@ def _record(kernel: RegionKernel, operator: TorchOperator) -> dict[str, Any]:
         "schema": operator.schema(),
         "has_backward": kernel.backward is not None,
         "pattern": to_plain(kernel.pattern),
+        "input_orders": [_order(tensor.shape, tensor.stride) for tensor in kernel.pattern.inputs],
+        "output_orders": [_order(tensor.shape, tensor.stride) for tensor in region.outputs],
         "cases": [row for number, row in enumerate(rows) if row not in rows[:number]],
         "tunables": dict(kernel.tunables),
         "count": region.count,
@@ -159,10 +161,27 @@ def _is_verified(kernel: RegionKernel, case: Case) -> bool:
 
 def holds_region(kernel: RegionKernel) -> bool:
     """Tell whether the kernel was verified for the very tensors with which the region occurs in the model."""
-    wanted = [_told(tensor.dtype, tensor.shape, tensor.stride) for tensor in kernel.pattern.inputs]
+    wanted = [_told(t.dtype, *_permuted(t.shape, t.stride)) for t in kernel.pattern.inputs]
     cases = [case for case in (*kernel.task.benchmarks, *kernel.task.tests) if _is_verified(kernel, case)]
     rows = ([_row(kernel.task, tensor, case) for tensor in kernel.task.inputs] for case in cases)
     return any([_told(row["dtype"], row["shape"], row["stride"]) for row in each] == wanted for each in rows)
+
+
+def _order(shape: Sequence[int], stride: Sequence[int]) -> list[int]:
+    """Order the axes as memory has them; empty where that is their own order.
+
+    A task takes a tensor that is dense but permuted in the order of its memory.
+    """
+    moved = iter(
+        sorted((axis for axis in range(len(shape)) if shape[axis] != 1), key=lambda axis: (-stride[axis], axis))
+    )
+    order = [axis if shape[axis] == 1 else next(moved) for axis in range(len(shape))]
+    return [] if order == sorted(order) else order
+
+
+def _permuted(shape: Sequence[int], stride: Sequence[int]) -> tuple[list[int], list[int]]:
+    order = _order(shape, stride) or range(len(shape))
+    return [shape[axis] for axis in order], [stride[axis] for axis in order]
 
 
 def _told(dtype: str, shape: Sequence[int], stride: Sequence[int]) -> tuple[str, tuple[int, ...], tuple[int, ...]]:

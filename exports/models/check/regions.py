@@ -24,14 +24,15 @@ def region_times(package: ModuleType, effect: KernelEffect, mode: str, rng: rand
     if not effect.replaced or effect.breaks_graphs:
         return effect
     inputs = [_drawn(row, package.patterns.dtype_of(row["dtype"])) for row in kernel.record["pattern"]["inputs"]]
-    case = kernel.case_of(inputs)
+    ordered = [t.permute(order) if order else t for t, order in zip(inputs, kernel.input_orders, strict=True)]
+    case = kernel.case_of(ordered)
     if case is None:
         return effect
     function = compiled(kernel.pattern.module, mode)
     try:
         calls = {
             REGION: _repeated(lambda: function(*inputs)),
-            KERNEL: _repeated(lambda: kernel.call(*inputs, *case.sizes)),
+            KERNEL: _repeated(lambda: kernel.call(*ordered, *case.sizes)),
         }
     except RuntimeError:
         return effect  # what cannot be captured alone has no time of its own; the model's capture tells why

@@ -61,6 +61,8 @@ class Kernel:
         self.record, self.space = record, space
         self.name: str = record["name"]
         self.has_backward: bool = record["has_backward"]
+        self.input_orders: list[list[int]] = record["input_orders"]
+        self.output_orders: list[list[int]] = record["output_orders"]
         self.cases = tuple(_case(row) for row in record["cases"])
 
     @cached_property

@@ -32,7 +32,9 @@ class Replacing:
         """Put the kernel in the place; the reason where it must not stand there, else an empty text."""
         if any(not isinstance(value, torch.Tensor) or not _is_static(value) for value in values):
             return "a shape depends on a size that changes from call to call"
-        case = kernel.case_of(values)
+        case = kernel.case_of(
+            [_ordered(value, order) for value, order in zip(values, kernel.input_orders, strict=True)]
+        )
         if case is None:
             return f"it was not verified for {told(values)}"
         if not match.is_exact:
@@ -40,7 +42,8 @@ class Replacing:
         if not kernel.has_backward and any(node in self._differentiated for node in match.inputs):
             return "gradients are needed, and it has no backward kernel"
         outputs = [node.meta.get("val") for node in match.outputs]
-        if not all(layout.holds(value) for layout, value in zip(case.outputs, outputs, strict=True)):
+        rows = zip(case.outputs, outputs, kernel.output_orders, strict=True)
+        if not all(layout.holds(_ordered(value, order)) for layout, value, order in rows):
             return f"the model gives {told(outputs)}, and the kernel lays its results out otherwise"
         return self._insert(kernel, case, match)
 
@@ -56,16 +59,24 @@ class Replacing:
         if self._has_updates and self._is_touched(match, order, first):
             return "a value is updated in place beside it"
         with self.graph.inserting_before(first):
-            call = self.graph.call_function(kernel.call, (*match.inputs, *case.sizes))
+            inputs = [self._permuted(n, order) for n, order in zip(match.inputs, kernel.input_orders, strict=True)]
+            call = self.graph.call_function(kernel.call, (*inputs, *case.sizes))
             results = [call]
             if len(match.outputs) > 1:
                 results = [self.graph.call_function(operator.getitem, (call, n)) for n in range(len(match.outputs))]
+            results = [
+                self._permuted(result, [order.index(axis) for axis in range(len(order))])
+                for result, order in zip(results, kernel.output_orders, strict=True)
+            ]
         values = [node.meta.get("val") for node in match.outputs]
-        call.meta["val"] = tuple(values) if len(values) > 1 else values[0]
         for node, result, value in zip(match.outputs, results, values, strict=True):
             result.meta["val"] = value
             node.replace_all_uses_with(result, delete_user_cb=lambda user: user not in inner)
         return ""
+
+    def _permuted(self, node: torch.fx.Node, order: Sequence[int]) -> torch.fx.Node:
+        """Return the value with its axes in this order; as it is where the order is empty."""
+        return self.graph.call_function(torch.ops.aten.permute.default, (node, list(order))) if order else node
 
     def _is_touched(self, match: Match, order: dict[torch.fx.Node, int], first: torch.fx.Node) -> bool:
         """Tell whether an update in place may come between the operators, or reach a view that they share."""
@@ -75,6 +86,10 @@ class Replacing:
             return True
         between = (node for node in self.graph.nodes if start <= order[node] < order[first])
         return any(changed(node) for node in between)
+
+
+def _ordered(value: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
+    return value.permute(order) if order else value
 
 
 def _differentiated(graph: torch.fx.Graph, inputs: Sequence[torch.Tensor]) -> set[torch.fx.Node]:
