@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.screen import note
 from imports.declared_inputs import DeclaredInputs
 from records.errors import UsageError
-from records.model_scan import PATTERN, REGION, REGIONS, SCAN, ModelScan, write_record
+from records.model_scan import CASES, PATTERN, REGION, REGIONS, SCAN, ModelScan, write_record
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -96,6 +99,7 @@ def write_scan(finished: FinishedScan, folder: Path) -> None:
     from app.new_folder import whole_or_none
     from page.model_page import model_page
 
+    cases = _cases(finished.regions)
     with whole_or_none(folder):
         write_record(folder / SCAN, finished.scan)
         (folder / PAGE).write_text(model_page(finished.scan), encoding="utf-8")
@@ -104,6 +108,17 @@ def write_scan(finished: FinishedScan, folder: Path) -> None:
             write_record(place / PATTERN, region.pattern)
             if region.text is not None:
                 (place / REGION).write_text(region.text.text, encoding="utf-8")
+                (place / CASES).write_text(dumps(cases[region.text.family], indent=1) + "\n", encoding="utf-8")
+
+
+def _cases(regions: Sequence[ScannedRegion]) -> dict[str, list[dict[str, Any]]]:
+    """List the sizes of all regions of one text, with their shares of the time."""
+    cases = dict[str, list[dict[str, Any]]]()
+    for region in regions:
+        if region.text is not None and region.text.sizes:
+            row = {"sizes": dict(region.text.sizes), "weight": region.region.share}
+            cases.setdefault(region.text.family, []).append(row)
+    return defaultdict(list, cases)
 
 
 def scan_folder(finished: FinishedScan, out: Path | None) -> Path:

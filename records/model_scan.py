@@ -21,6 +21,7 @@ from records.errors import UsageError
 
 VERSION = 1
 SCAN, PATTERN, REGION = "scan.json", "pattern.json", "region.py"
+CASES = "cases.json"  # beside region.py: sizes and share of the time of each region of that text
 REGIONS = "regions"
 PREDICTED, MEASURED = "predicted", "measured"
 MOST_BYTES = 64 << 20  # of a file of a scan
