@@ -74,9 +74,7 @@ def _left(limit: float | None, used: float) -> float | None:
     return None if limit is None else limit - used
 
 
-def _end(
-    asked: ModelRun, rest: float, left_s: float | None, left_usd: float | None, chosen: RegionState | None
-) -> str:
+def _end(asked: ModelRun, rest: float, left_s: float | None, left_usd: float | None, chosen: RegionState | None) -> str:
     """Say why it ends here; empty where it goes on."""
     if chosen is None:
         return "no region has a gap left that a run can close"
@@ -106,7 +104,8 @@ def _tasks(folder: Path, scan: ModelScan) -> dict[Path, tuple[str, ...]]:
     if listed.is_file():
         for row in json.loads(listed.read_text(encoding="utf-8")):
             if row["task"]:
-                names[Path(row["task"]).resolve()].append(row["region"])
+                place = folder / TASKS / Path(row["task"]).name  # wherever the scan's folder is now
+                names[place.resolve()].append(row["region"])
     for region in scan.regions:
         own = (folder / TASKS / region.name).resolve()
         if (own / "task.toml").is_file() and region.name not in names[own]:
@@ -176,4 +175,3 @@ def _generation(
 def apply_words(result: ModelRunResult) -> list[str]:
     """List the runs whose kernels are worth putting into the model."""
     return [state.run for state in result.states if state.run and state.gained > 0]
-
