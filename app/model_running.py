@@ -131,15 +131,16 @@ def _state(ledger: Ledger, scan: ModelScan, task: Path, names: tuple[str, ...], 
 
 
 def _fractions(ledger: Ledger, run: Run, last: int) -> tuple[float, ...]:
-    """Compute the share of the roofline that the best kernel so far reaches after each generation that has ended."""
-    from graph.population import roofline_fraction
+    """Compute the share of the roofline, one launch in it, that the best kernel reaches after each generation."""
+    from graph.population import attainable_fraction, roofline_fraction
     from page.leaders import leaders
 
     attempts, reached = ledger.attempts(run.id), list[float]()
     for generation in range(last + 1):
         leading = leaders([a for a in attempts if a.generation <= generation], ledger)
         evaluation = ledger.evaluation(leading[-1].evaluation_key) if leading else None
-        reached.append(roofline_fraction(evaluation) if evaluation is not None else 0.0)
+        whole = attainable_fraction(evaluation) if evaluation is not None else 0.0
+        reached.append(roofline_fraction(evaluation) / whole if evaluation is not None and whole else 0.0)
     return tuple(reached)
 
 

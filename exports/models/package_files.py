@@ -81,9 +81,13 @@ def package_files(
     """Write the files by path; UsageError for kernels that do not belong to their regions."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", package):
         raise UsageError(f"a package is imported by its name, and {package!r} is none: name another place with --out")
-    names = [kernel.launcher.name for kernel in kernels]
-    if double := next((name for name in names if names.count(name) > 1), ""):
-        raise UsageError(f"two kernels are of tasks with the name {double}: give one of them another name")
+    sources = dict[str, object]()
+    for kernel in kernels:
+        text = kernel.source, sorted(kernel.tunables.items())
+        if sources.setdefault(kernel.launcher.name, text) != text:
+            raise UsageError(f"two kernels are of tasks with the name {kernel.launcher.name}: give one another name")
+    if double := _repeated([kernel.region.name for kernel in kernels]):
+        raise UsageError(f"two kernels are for the region {double}: name one")
     digest = sha256("\0".join([package, *(k.source for k in kernels), *map(str, _tunables(kernels))]).encode())
     space = f"{package}_{digest.hexdigest()[:8]}"
     files, rows = dict[str, bytes](), list[dict[str, Any]]()
@@ -110,6 +114,10 @@ def package_files(
     init = _INIT.format(title=f"Kernels for {spoken(model)}, put into the model.", said=said, package=package)
     files |= {f"{name}.py": _module(name) for name in MODULES}
     return {"__init__.py": init.encode(), "package.json": json.dumps(facts, indent=1).encode() + b"\n", **files}
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return next((name for name in names if names.count(name) > 1), "")
 
 
 def _tunables(kernels: Sequence[RegionKernel]) -> list[object]:

@@ -14,7 +14,7 @@ from exports.models.check.outputs import compare
 from exports.models.check.regions import region_times
 from exports.models.check.speed import ROUNDS, Race, race
 from exports.models.check.verdict import KernelEffect, ModelCheck, OutputCheck, forecast
-from exports.models.check.ways import APPLIED, GRAPH, PYTORCH, DeviceWindows, Ways, compiled, without_graph
+from exports.models.check.ways import GRAPH, PYTORCH, DeviceWindows, Ways, applied_ways, compiled, without_graph
 
 LEAST_DRAWS = 20
 MOST_WAYS = 256  # of one forward, each compiled for itself; beyond its limit torch.compile runs eagerly
@@ -76,21 +76,34 @@ def _timed(
     mode = PYTORCH[without_graph(fastest)]
     say(f"the fastest of PyTorch's modes is {fastest}; timing each region alone in it")
     effects = tuple(region_times(subject.package, effect, mode, rng, rules.rounds) for effect in effects)
-    for name, compiler in APPLIED.items():
+    compilers = applied_ways(mode)
+    for name, compiler in compilers.items():
         say(f"preparing {name}")
         ways.add(name, lambda compiler=compiler: subject.applied(compiler=compiler))  # type: ignore[misc]
-    effects = tuple(_with_graph_fault(subject, ways, effect) for effect in effects)
+    if any(f"{name}{GRAPH}" in ways.failed for name in compilers):
+        effects = tuple(_with_graph_fault(subject, effect) for effect in effects)
     first = race(DeviceWindows(ways.calls), list(ways.calls), rng, rules.rounds)
-    chosen = first.fastest(ways.named(APPLIED)) if ways.named(APPLIED) else ""
-    if not chosen:
+    if not ways.named(compilers):
         raise RuntimeError(f"the model does not run with the kernels: {next(iter(ways.failed.values()))}")
-    effects = _left_out_one_by_one(subject, rules, ways, chosen, effects, rng, say)
-    return _concluded(subject, rules, outputs, effects, ways, (fastest, chosen), first, rng, say)
+    chosen = first.fastest(ways.named(compilers))
+    after = _Chosen(fastest, chosen, compilers[without_graph(chosen)], GRAPH if chosen.endswith(GRAPH) else "")
+    effects = _left_out_one_by_one(subject, rules, ways, after, effects, rng, say)
+    return _concluded(subject, rules, outputs, effects, ways, after, first, rng, say)
 
 
-def _with_graph_fault(subject: Subject, ways: Ways, effect: KernelEffect) -> KernelEffect:
+@dataclass(frozen=True)
+class _Chosen:
+    """The fastest of PyTorch's ways, and the fastest with the kernels: its compiler, and whether it is a graph."""
+
+    fastest: str
+    applied: str
+    compiler: str
+    suffix: str
+
+
+def _with_graph_fault(subject: Subject, effect: KernelEffect) -> KernelEffect:
     """Find out whether this kernel alone keeps the model from being captured."""
-    if not any(f"{name}{GRAPH}" in ways.failed for name in APPLIED) or not effect.replaced:
+    if not effect.replaced:
         return effect
     others, alone = [name for name in subject.kernels if name != effect.name], "alone"
     single = Ways(subject.draw(0))
@@ -102,24 +115,24 @@ def _left_out_one_by_one(
     subject: Subject,
     rules: Rules,
     ways: Ways,
-    chosen: str,
+    chosen: _Chosen,
     effects: tuple[KernelEffect, ...],
     rng: random.Random,
     say: Callable[[str], None],
 ) -> tuple[KernelEffect, ...]:
     """Time the model without each kernel beside the one with all, in the same windows."""
-    compiler, suffix = APPLIED[without_graph(chosen)], GRAPH if chosen.endswith(GRAPH) else ""
+    suffix = chosen.suffix
     names = {
         effect.name: f"without {effect.name}" for effect in effects if effect.replaced and not effect.breaks_graphs
     }
     for kernel, name in names.items():
         say(f"preparing the model {name}")
-        ways.add(name, lambda kernel=kernel: subject.applied(without=[kernel], compiler=compiler))  # type: ignore[misc]
+        ways.add(name, lambda kernel=kernel: subject.applied(without=[kernel], compiler=chosen.compiler))  # type: ignore[misc]
     beside = [f"{name}{suffix}" for name in names.values() if f"{name}{suffix}" in ways.calls]
-    calls = {way: ways.calls[way] for way in (chosen, *beside)}
+    calls = {way: ways.calls[way] for way in (chosen.applied, *beside)}
     result = race(DeviceWindows(calls), list(calls), rng, rules.rounds)
     return tuple(
-        replace(effect, in_model=result.speed(chosen, way))
+        replace(effect, in_model=result.speed(chosen.applied, way))
         if (way := f"{names.get(effect.name, '')}{suffix}") in calls
         else effect
         for effect in effects
@@ -132,19 +145,19 @@ def _concluded(
     outputs: OutputCheck,
     effects: tuple[KernelEffect, ...],
     ways: Ways,
-    chosen: tuple[str, str],
+    chosen: _Chosen,
     first: Race,
     rng: random.Random,
     say: Callable[[str], None],
 ) -> ModelCheck:
     """Leave out what does not help, and time the rest beside the fastest of PyTorch's modes."""
-    fastest, applied = chosen
+    fastest, applied = chosen.fastest, chosen.applied
     left_out = tuple(effect.name for effect in effects if effect.is_worthless)
     if left_out and len(left_out) < len(effects):
         say(f"timing the model without {', '.join(left_out)}")
-        compiler, name = APPLIED[without_graph(applied)], "with the kernels that help"
-        ways.add(name, lambda: subject.applied(without=left_out, compiler=compiler))
-        applied = first.fastest([applied]) if not ways.named([name]) else ways.named([name])[-1]
+        name = "with the kernels that help"
+        ways.add(name, lambda: subject.applied(without=left_out, compiler=chosen.compiler))
+        applied = f"{name}{chosen.suffix}" if f"{name}{chosen.suffix}" in ways.calls else applied
     pair = {way: ways.calls[way] for way in (fastest, applied)}
     last = race(DeviceWindows(pair), list(pair), rng, 2 * rules.rounds)
     kept = [effect for effect in effects if effect.name not in left_out and effect.speed]

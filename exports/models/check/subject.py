@@ -25,7 +25,7 @@ _FAULTS = (
 
 def read_subject(package: Path, source: str, kernels_from: str) -> Subject:
     """Execute FILE:CLASS and import the package; UsageError where either is none."""
-    module = _package(package)
+    module = import_package(package)
     facts = json.loads((package / "package.json").read_text(encoding="utf-8"))
     path, _, name = source.rpartition(":")
     file = Path(path)
@@ -87,7 +87,8 @@ def _executed(path: Path) -> ModuleType:
         sys.path.remove(folder)
 
 
-def _package(folder: Path) -> ModuleType:
+def import_package(folder: Path) -> ModuleType:
+    """Import the package under its own name; UsageError where the folder holds none."""
     if not (folder / "package.json").is_file():
         raise UsageError(f"{folder} is no package that kernel-scientist model apply has written")
     return _imported(folder.resolve().name, folder / "__init__.py", folder)

@@ -10,11 +10,16 @@ import torch
 
 Call = Callable[[], Any]
 PYTORCH = {"eager": "", "torch.compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}
-APPLIED = {"applied": "eager", "applied and compiled": "inductor"}
+COMPILERS = {"": "inductor", "default": "inductor"}  # of the applied model beside one of these modes; else the mode
 GRAPH = " in a CUDA graph"
 WINDOW_US = 3000.0
 MOST_CALLS = 200
 _FAULTS = (RuntimeError, ValueError, TypeError, AttributeError, AssertionError, LookupError, ImportError, OSError)
+
+
+def applied_ways(mode: str) -> dict[str, str]:
+    """Map the ways to run the applied model to compilers: none, and the one of PyTorch's fastest mode."""
+    return {"applied": "eager", "applied and compiled": COMPILERS.get(mode, mode)}
 
 
 def without_graph(way: str) -> str:

@@ -144,16 +144,21 @@ def _define(rows: Sequence[Kernel], space: str) -> None:
     if space in _LIBRARIES:
         return
     _LIBRARIES[space] = library = torch.library.Library(space, "FRAGMENT")
-    for kernel in rows:
+    for kernel in _by_operator(rows):
         library.define(kernel.record["schema"])
         operator = f"{space}::{kernel.record['operator']}"
         torch.library.register_fake(operator, kernel.fake, lib=library)
         if not kernel.has_backward:
             torch.library.register_autograd(operator, _refuse, lib=library)
-    for kernel in rows:
+    for kernel in _by_operator(rows):
         if kernel.has_backward:
             library.define(kernel.record["backward_schema"])
             importlib.import_module(f"{__package__}.gradient_{kernel.name}")
+
+
+def _by_operator(rows: Sequence[Kernel]) -> list[Kernel]:
+    """List one kernel of each operator: a kernel may serve regions of several sizes."""
+    return list({kernel.record["operator"]: kernel for kernel in rows}.values())
 
 
 def _refuse(context: Any, *gradients: Any) -> Any:
@@ -184,7 +189,7 @@ def _implement_in_lab(rows: Sequence[Kernel], space: str, cache: str) -> None:
     except ImportError:
         raise RuntimeError("kernels='lab' executes kernels by GPU Kernel Scientist: have it on the path") from None
     library, place = _LIBRARIES[space], Path(cache) if cache else None
-    for kernel in rows:
+    for kernel in _by_operator(rows):
         folder, record = FOLDER / "lab" / kernel.name, kernel.record
         executed = lab_kernel.LabKernel(folder / "kernel.hip", folder / "task", record["tunables"], place)
         library.impl(record["operator"], executed.on_tensors(kernel.case_of), "CPU")

@@ -1,0 +1,107 @@
+/*+++
+[[launch]]
+kernel = "biased_softmax"
+grid = ["rows", "batch"]
+block = ["BLOCK"]
+args = ["x", "bias", "y", "rows", "cols"]
+
+[tunables]
+BLOCK = [128, 256, 64]
+LOADS = [1, 2]  # packs of eight that a lane keeps of its row
++++*/
+#include <hip/hip_runtime.h>
+
+typedef unsigned int Pack __attribute__((ext_vector_type(4)));  // eight bf16
+
+__device__ __forceinline__ float low(unsigned word) { return __builtin_bit_cast(float, word << 16); }
+__device__ __forceinline__ float high(unsigned word) { return __builtin_bit_cast(float, word & 0xffff0000u); }
+__device__ __forceinline__ float wide(unsigned short bits) { return __builtin_bit_cast(float, (unsigned)bits << 16); }
+
+__device__ __forceinline__ unsigned narrow(float value) {  // to nearest, ties to even
+    const unsigned bits = __builtin_bit_cast(unsigned, value);
+    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
+
+__device__ __forceinline__ unsigned narrow2(float first, float second) { return narrow(first) | narrow(second) << 16; }
+
+// The sum over the block, in LDS alone, whatever the width of a wave is.
+__device__ __forceinline__ float over_block(float value, float* partial) {
+    const int lane = threadIdx.x;
+    partial[lane] = value;
+    __syncthreads();
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        if (lane < half) partial[lane] += partial[lane + half];
+        __syncthreads();
+    }
+    const float result = partial[0];
+    __syncthreads();
+    return result;
+}
+
+// The maximum over the block, in LDS alone, whatever the width of a wave is.
+__device__ __forceinline__ float most_over_block(float value, float* partial) {
+    const int lane = threadIdx.x;
+    partial[lane] = value;
+    __syncthreads();
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        if (lane < half) partial[lane] = fmaxf(partial[lane], partial[lane + half]);
+        __syncthreads();
+    }
+    const float result = partial[0];
+    __syncthreads();
+    return result;
+}
+
+// A row a block. Rows of whole packs stay in registers; others, and what lies beyond, are read again.
+extern "C" __global__ __launch_bounds__(BLOCK) void biased_softmax(
+    const unsigned short* __restrict__ x, const float* __restrict__ bias, unsigned short* __restrict__ y, int rows,
+    int cols) {
+    __shared__ float partial[BLOCK];
+    const long start = ((long)blockIdx.y * rows + blockIdx.x) * cols;
+    const float* added = bias + (long)blockIdx.x * cols;
+    const int lane = threadIdx.x, packs = cols % 8 ? 0 : min(cols / 8, LOADS * BLOCK);
+    float kept[LOADS][8];
+    float most = -INFINITY;
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+        const int p = lane + i * BLOCK;
+        if (p >= packs) continue;
+        const Pack v = *((const Pack*)(x + start) + p);
+        const float4 first = *((const float4*)added + 2 * p), second = *((const float4*)added + 2 * p + 1);
+        kept[i][0] = 0.125f * low(v[0]) + first.x;
+        kept[i][1] = 0.125f * high(v[0]) + first.y;
+        kept[i][2] = 0.125f * low(v[1]) + first.z;
+        kept[i][3] = 0.125f * high(v[1]) + first.w;
+        kept[i][4] = 0.125f * low(v[2]) + second.x;
+        kept[i][5] = 0.125f * high(v[2]) + second.y;
+        kept[i][6] = 0.125f * low(v[3]) + second.z;
+        kept[i][7] = 0.125f * high(v[3]) + second.w;
+#pragma unroll
+        for (int e = 0; e < 8; ++e) most = fmaxf(most, kept[i][e]);
+    }
+    for (int c = 8 * packs + lane; c < cols; c += BLOCK) most = fmaxf(most, 0.125f * wide(x[start + c]) + added[c]);
+    most = most_over_block(most, partial);
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+        if (lane + i * BLOCK >= packs) continue;
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+            kept[i][e] = expf(kept[i][e] - most);
+            sum += kept[i][e];
+        }
+    }
+    for (int c = 8 * packs + lane; c < cols; c += BLOCK) sum += expf(0.125f * wide(x[start + c]) + added[c] - most);
+    const float scale = 1.0f / over_block(sum, partial);
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+        const int p = lane + i * BLOCK;
+        if (p >= packs) continue;
+        Pack result;
+#pragma unroll
+        for (int e = 0; e < 4; ++e) result[e] = narrow2(kept[i][2 * e] * scale, kept[i][2 * e + 1] * scale);
+        *((Pack*)(y + start) + p) = result;
+    }
+    for (int c = 8 * packs + lane; c < cols; c += BLOCK)
+        y[start + c] = (unsigned short)narrow(expf(0.125f * wide(x[start + c]) + added[c] - most) * scale);
+}
