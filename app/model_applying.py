@@ -59,7 +59,7 @@ def package_of(
     settings: Settings, folder: Path, words: Sequence[str], out: Path | None, target: str, on: str, unchecked: bool
 ) -> tuple[Path, dict[str, bytes], tuple[str, ...]]:
     """Give the package's place, its files, and sentences about kernels that will be used nowhere."""
-    from exports.models.package_files import holds_region, package_files
+    from exports.models.package_files import RegionKernel, holds_region, package_files
     from sandbox.target import load_target
 
     scan = read_scan(folder)

@@ -58,7 +58,7 @@ def run_model(settings: Settings, asked: ModelRun, say: Callable[[str], None]) -
         reason = _end(asked, rest, left_s, left_usd, chosen)
         if chosen is None or reason:
             return ModelRunResult(states, reason, gain(states), rest)
-        say(f"{', '.join(chosen.regions)}: generation {len(chosen.fractions)}; the rest is worth {rest:.3f}x")
+        say(f"{', '.join(chosen.regions)}: a generation more; the rest is worth {rest:.3f}x")
         try:
             _generation(settings, asked, chosen, left_usd, left_s)
         except UsageError as error:
@@ -131,16 +131,15 @@ def _state(ledger: Ledger, scan: ModelScan, task: Path, names: tuple[str, ...], 
 
 
 def _fractions(ledger: Ledger, run: Run, last: int) -> tuple[float, ...]:
-    """Compute the share of the roofline, one launch in it, that the best kernel reaches after each generation."""
-    from graph.population import attainable_fraction, roofline_fraction
+    """Compute the share of the roofline with its launch that the best kernel reaches after each generation."""
+    from graph.population import attainable_fraction
     from page.leaders import leaders
 
     attempts, reached = ledger.attempts(run.id), list[float]()
     for generation in range(last + 1):
         leading = leaders([a for a in attempts if a.generation <= generation], ledger)
         evaluation = ledger.evaluation(leading[-1].evaluation_key) if leading else None
-        whole = attainable_fraction(evaluation) if evaluation is not None else 0.0
-        reached.append(roofline_fraction(evaluation) / whole if evaluation is not None and whole else 0.0)
+        reached.append(min(1.0, attainable_fraction(evaluation)) if evaluation is not None else 0.0)
     return tuple(reached)
 
 

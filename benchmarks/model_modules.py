@@ -78,9 +78,9 @@ class DecoderBlock(nn.Module):  # type: ignore[misc]
     def forward(self, x: Any, r: Any) -> Any:
         """Return the values and the residual of the next block."""
         r, h = add_rms_norm(x, r, self.first)
-        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(h).chunk(3, -1))
+        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(0, 1)[None] for t in self.qkv(h).chunk(3, -1))
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        r, h = add_rms_norm(self.out(y.transpose(1, 2).flatten(2)), r, self.second)
+        r, h = add_rms_norm(self.out(y[0].transpose(0, 1).flatten(1)), r, self.second)
         return self.down(swiglu(self.gate(h), self.up(h))), r
 
 
@@ -156,7 +156,7 @@ def modules(scale: int = 1) -> tuple[BenchmarkModule, ...]:
         BenchmarkModule(
             "decoder block",
             lambda: DecoderBlock(width, max(1, width // 128), hidden),
-            lambda n: [_normal(n, 1, rows, width), _normal(n + 1, 1, rows, width)],
+            lambda n: [_normal(n, rows, width), _normal(n + 1, rows, width)],
             (
                 PlacedRegion("add_rms_norm", "add_rms_norm", norm, add_rms_norm),
                 PlacedRegion("swiglu", "swiglu", {"rows": rows, "cols": hidden}, swiglu),

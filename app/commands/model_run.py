@@ -61,7 +61,7 @@ def _show(scan: Path, result: ModelRunResult, runs: list[str]) -> None:
             f"{state.share:.1%}",
             f"{state.gap:.2f}x",
             f"{state.fraction:.0%}",
-            str(len(state.fractions)),
+            str(max(0, len(state.fractions) - 1)),
             f"{state.gained:.1%}",
             state.run,
         ]

@@ -91,8 +91,8 @@ class Errors:
         floors = unit * math.sqrt(float((right**2).mean())), unit * float(right.abs().max())
         rms = [math.sqrt(float(((values - right) ** 2).mean())) for values in (before, after)]
         most = [float((values - right).abs().max()) for values in (before, after)]
-        self.rms_ratio = max(self.rms_ratio, rms[1] / max(rms[0], floors[0], 1e-300))
-        self.most_ratio = max(self.most_ratio, most[1] / max(most[0], floors[1], 1e-300))
+        self.rms_ratio = max(self.rms_ratio, rms[1] / (rms[0] or floors[0] or 1.0))
+        self.most_ratio = max(self.most_ratio, most[1] / (most[0] or floors[1] or 1.0))
         if rms[1] > max(RMS * rms[0], floors[0]):
             self.reason = f"the error of {name} is {rms[1]:.3g} and was {rms[0]:.3g} without the kernels"
         elif most[1] > max(MOST * most[0], floors[1]):

@@ -82,7 +82,7 @@ class ModelCheck:
         parts += [_advice(kernel) for kernel in self.kernels if kernel.name in self.left_out]
         if not self.gain:
             parts += [f"{k.name} is used in {k.replaced} places, not in {k.kept}" for k in self.kernels if k.replaced]
-            parts += [f"{kernel.name} is used nowhere" for kernel in self.kernels if not kernel.replaced]
+            parts += [f"{k.name} is used nowhere{_why(k.reasons)}" for k in self.kernels if not k.replaced]
         parts.append(
             f"outputs right on {self.outputs.draws} draws, their error {self.outputs.rms_ratio:.2f} of eager's"
         )

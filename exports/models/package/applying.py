@@ -85,7 +85,7 @@ class Backend:
         if unknown := sorted(left_out - {kernel.name for kernel in known}):
             raise ValueError(f"there is no kernel {unknown[0]}; there are {', '.join(k.name for k in known)}")
         self.kernels = [kernel for kernel in known if kernel.name not in left_out]
-        self.is_lab, self._facts = kernels_from != DEVICE, facts()
+        self._is_on_gpu, self._facts = kernels_from == DEVICE, facts()
         self._finish = _finishing(compiler)
         self.report = Report(tuple(kernel.name for kernel in self.kernels))
 
@@ -116,7 +116,7 @@ class Backend:
     def _place(self, kernel: Kernel, replacing: Replacing) -> None:
         for match in kernel.pattern.matches(replacing.graph):
             values = [node.meta.get("val") for node in match.inputs]
-            reason = "" if self.is_lab else refusal(self._facts, values[0].device)
+            reason = refusal(self._facts, values[0].device) if self._is_on_gpu else ""
             reason = reason or replacing.replace(kernel, match, values)
             self.report.places.append(Place(kernel.name, self.report.graphs, reason))
 
@@ -149,7 +149,8 @@ def apply(
 ) -> Any:
     """Return the model with the kernels in it; it shares its weights with the one given, which stays as it is.
 
-    `kernels="lab"` executes them on tensors of the processor, which takes seconds a call. Under torch.compile the
+    `kernels="lab"` executes them on tensors of the processor, which takes seconds a call; `kernels="original"` runs the
+    model's own operators in their place, to see where they stand. Under torch.compile the
     result is one operator among others; to have the whole model compiled, give `compiler="inductor"`.
     """
     chosen = Backend(without, kernels, compiler)

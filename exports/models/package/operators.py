@@ -1,4 +1,4 @@
-"""The package's custom operators: defined with fake versions, compiled for the GPU or executed by the lab."""
+"""The package's custom operators, with fake versions: compiled for the GPU, executed by the lab, or the model's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import torch
 from exports.models.package.patterns import Pattern, dtype_of
 
 FOLDER = Path(__file__).resolve().parent
-DEVICE, LAB = "device", "lab"
+DEVICE, LAB, ORIGINAL = "device", "lab", "original"
 _LIBRARIES = dict[str, Any]()  # of operators, which live as long as the process
 
 
@@ -60,7 +60,7 @@ class Kernel:
         """Take an entry of package.json."""
         self.record, self.space = record, space
         self.name: str = record["name"]
-        self.has_backward: bool = record["has_backward"]
+        self.has_backward = bool(record["has_backward"]) and space == facts()["space"]
         self.input_orders: list[list[int]] = record["input_orders"]
         self.output_orders: list[list[int]] = record["output_orders"]
         self.cases = tuple(_case(row) for row in record["cases"])
@@ -87,6 +87,24 @@ class Kernel:
             raise ValueError(f"{self.name} was not verified for {told(tensors)}")
         outputs = [layout.empty(tensors[0].device) for layout in case.outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def original(self, *arguments: Any) -> Any:
+        """Compute the outputs by the model's own operators, laid out as the kernel does."""
+        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+        case = self.case_of(tensors)
+        if case is None:
+            raise ValueError(f"{self.name} was not verified for {told(tensors)}")
+        given = [
+            t.permute(_inverse(order)) if order else t for t, order in zip(tensors, self.input_orders, strict=True)
+        ]
+        outputs = []
+        for value, layout, order in zip(self.pattern.run(*given), case.outputs, self.output_orders, strict=True):
+            outputs.append(layout.empty(value.device).copy_(value.permute(order) if order else value))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    return [order.index(axis) for axis in range(len(order))]
 
 
 def _layout(row: Mapping[str, Any]) -> Layout:
@@ -116,16 +134,26 @@ def facts() -> dict[str, Any]:
 
 
 def kernels(kind: str) -> list[Kernel]:
-    """Load the kernels for the GPU (`device`) or for tensors of the processor (`lab`), once for a process."""
-    if kind not in (DEVICE, LAB):
-        raise ValueError(f"kernels may be 'device' or 'lab', not {kind!r}")
+    """Load the kernels once for a process.
+
+    `device` is the GPU; `lab` executes them on tensors of the processor; `original` computes the regions by the model's
+    own operators on any device, which shows where kernels would stand.
+    """
     known = facts()
-    rows = [Kernel(row, known["space"]) for row in known["kernels"]]
-    _define(rows, known["space"])
+    space = known["space"] if kind == DEVICE else f"{known['space']}_{kind}"
+    rows = [Kernel(row, space) for row in known["kernels"]]
+    if kind not in (DEVICE, LAB, ORIGINAL):
+        raise ValueError(f"kernels may be 'device', 'lab' or 'original', not {kind!r}")
+    if space in _LIBRARIES:
+        return rows
+    _define(rows, space)
     if kind == LAB:
-        _implement_in_lab(rows, known["space"], known["lab_cache"])
-    else:
-        _compile(rows, known)
+        _implement_in_lab(rows, space, known["lab_cache"])
+    elif kind == ORIGINAL:
+        for kernel in _by_operator(rows):
+            _LIBRARIES[space].impl(kernel.record["operator"], kernel.original, "CompositeExplicitAutograd")
+    elif torch.cuda.is_available():
+        _compile(known)
     return rows
 
 
@@ -141,8 +169,6 @@ def refusal(known: Mapping[str, Any], device: torch.device) -> str:
 
 
 def _define(rows: Sequence[Kernel], space: str) -> None:
-    if space in _LIBRARIES:
-        return
     _LIBRARIES[space] = library = torch.library.Library(space, "FRAGMENT")
     for kernel in _by_operator(rows):
         library.define(kernel.record["schema"])
@@ -165,10 +191,8 @@ def _refuse(context: Any, *gradients: Any) -> Any:
     raise NotImplementedError("this kernel has no backward kernel: call it under torch.no_grad()")
 
 
-def _compile(rows: Sequence[Kernel], known: Mapping[str, Any]) -> None:
-    """Compile all kernels once; PyTorch keeps them in its folder of extensions."""
-    if f"{known['space']} compiled" in _LIBRARIES or not torch.cuda.is_available():
-        return
+def _compile(known: Mapping[str, Any]) -> None:
+    """Compile all kernels; PyTorch keeps them in its folder of extensions."""
     from torch.utils.cpp_extension import load
 
     load(
@@ -178,12 +202,9 @@ def _compile(rows: Sequence[Kernel], known: Mapping[str, Any]) -> None:
         extra_cuda_cflags=known["flags"],
         is_python_module=False,
     )
-    _LIBRARIES[f"{known['space']} compiled"] = True
 
 
 def _implement_in_lab(rows: Sequence[Kernel], space: str, cache: str) -> None:
-    if f"{space} lab" in _LIBRARIES:
-        return
     try:
         lab_kernel = importlib.import_module("exports.models.lab_kernel")
     except ImportError:
@@ -193,4 +214,3 @@ def _implement_in_lab(rows: Sequence[Kernel], space: str, cache: str) -> None:
         folder, record = FOLDER / "lab" / kernel.name, kernel.record
         executed = lab_kernel.LabKernel(folder / "kernel.hip", folder / "task", record["tunables"], place)
         library.impl(record["operator"], executed.on_tensors(kernel.case_of), "CPU")
-    _LIBRARIES[f"{space} lab"] = True

@@ -12,8 +12,8 @@ block = ["BLOCK"]
 args = ["x", "most", "sums", "y", "cols"]
 
 [workspace]
-most = { dtype = "f32", shape = ["rows", "PARTS"] }
-sums = { dtype = "f32", shape = ["rows", "PARTS"] }
+most = ["f32", "rows", "PARTS"]
+sums = ["f32", "rows", "PARTS"]
 
 [tunables]
 PARTS = [16, 8, 32]
