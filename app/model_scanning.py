@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,12 @@ from records.model_scan import CASES, PATTERN, REGION, REGIONS, SCAN, ModelScan,
 if TYPE_CHECKING:
     from app.settings import Settings
     from imports.models.costs import Rates
+    from imports.models.device_times import DeviceTimes
+    from imports.models.operator_graph import TracedModel
     from imports.models.scanning import ScannedRegion
 
 PAGE = "index.html"
+GPUS = ("/dev/nvidiactl", "/dev/kfd")
 TRACES = (".json", ".gz", ".csv")
 EXPORTED = ".pt2"
 FILE_CLASS = re.compile(r"(.+\.py):([A-Za-z_]\w*)")
@@ -81,7 +84,22 @@ def scan_of(settings: Settings, wish: ScanWish) -> FinishedScan:
         request = module_request(path, name, inputs.specs, inputs.sizes)
         model = traced({**request, "numbers": dict(inputs.numbers)}, cage)
         source, kind = f"{path.name}:{model.name}", "module"
-    return FinishedScan(*scan_model(model, rates, source, kind))
+    measured = _measured(model)
+    if measured is None:
+        return FinishedScan(*scan_model(model, rates, source, kind))
+    model = replace(model, notes=(*model.notes, *measured.notes))
+    own_rates = _rates_of(measured.device, rates) or rates
+    return FinishedScan(*scan_model(model, own_rates, source, kind, measured.times, measured.device))
+
+
+def _measured(model: TracedModel) -> DeviceTimes | None:
+    """Time the operators on a GPU of this machine; None where there is none, or PyTorch has none."""
+    if not any(Path(device).exists() for device in GPUS):
+        return None
+    from imports.models.device_times import device_times
+
+    note("timing the operators on this machine's GPU")
+    return device_times(model)
 
 
 def _rates_of(device: str, rates: Rates) -> Rates | None:

@@ -97,6 +97,8 @@ def operator_work(flow: DataFlow, node: GraphNode) -> Work:
     """Count what an operator alone costs, as a kernel of its own."""
     read = sum(_read_bytes(node, t) for name in node.reads() if (t := flow.tensor(name)) is not None)
     written = sum(tensor_bytes(t) for t in node.results)
+    if node.operator in NAMES["update"]:
+        return Work(0, 0, VECTOR, 0)
     passes = PASSES.get(node.operator, 1)
     flops = _flops(flow, node)
     launches = LAUNCHES.get(node.operator, 1) if role_of(node) != "recurrent" else 2 * _steps(flow, node)

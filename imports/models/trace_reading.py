@@ -22,6 +22,7 @@ EVENTS = re.compile(r'"traceEvents"\s*:\s*\[')
 DEVICE = re.compile(
     r'"(?:name|DeviceName)"\s*:\s*"([^"]*(?:NVIDIA|Tesla|Quadro|AMD|Instinct|MI\d|GeForce|[AHBV]\d{2,3})[^"]*)"'
 )
+NO_SHAPES = "rocprofv3 records no shapes: profile with PyTorch's profiler for these"
 COLUMNS = {  # of a kernel trace and of statistics, by the names that versions of rocprof give them
     "name": ("Kernel_Name", "KernelName", "Name"),
     "begin": ("Start_Timestamp", "BeginNs", "Start"),
@@ -190,7 +191,7 @@ def _trace(form: str, device: str, kernels: Mapping[str, _Times], span_us: float
     total_us = sum(kernel.time_us for kernel in records)
     notes = []
     if not any(use.shapes for kernel in records for use in kernel.uses):
-        notes.append("the trace has no shapes: profile with record_shapes=True" if form == "PyTorch" else "no shapes")
+        notes.append("the trace has no shapes: profile with record_shapes=True" if form == "PyTorch" else NO_SHAPES)
     if span_us > 0 and total_us < 0.9 * span_us:
         notes.append(
             f"kernels run for {total_us / 1e3:.1f} of the {span_us / 1e3:.1f} ms between the first and the last: "

@@ -44,7 +44,7 @@ def _region(name: str, kernel: TracedKernel, total_us: float, rates: Rates | Non
             roofline_us = gap = 0.0  # it has other shapes, too
     share = kernel.time_us / total_us if total_us else 0.0
     gain = total_us / (total_us - kernel.time_us + roofline_us) if roofline_us and total_us else 1.0
-    most = f"{1 / (1 - share):.2f}x" if share < 1 else "all"
+    most = f"the model gains at most {1 / (1 - share):.2f}x" if share < 1 else "it is all of the model's time"
     shapes = "" if use and use.shapes else "; no shapes are recorded"
     others = (
         f"; {len(kernel.uses)} shapes, the first {use.time_us / kernel.time_us:.0%} of its time"
@@ -68,7 +68,7 @@ def _region(name: str, kernel: TracedKernel, total_us: float, rates: Rates | Non
         gap,
         gain,
         False,
-        f"{family.outlook}; the model gains at most {most}{others}{shapes}",
+        f"{family.outlook}; {most}{others}{shapes}",
     )
 
 

@@ -23,6 +23,7 @@ from imports.refusal import FAULTS, ImportRefused
 from imports.results import results_of
 
 MOST_GRAPHS = 200
+UPDATES = ("slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter")  # stand for updates of views
 DATA_DEPENDENT = ("data-dependent", "DataDependent", "_local_scalar_dense", "GuardOnDataDependentSymNode")
 FRAME = re.compile(r"^\s*#? ?File \"?([^\",]+)\"?,? ?(?:line|:)? ?(\d+)", re.MULTILINE)
 Way = Callable[[OpenedModel], tuple[OperatorGraph, ...]]
@@ -49,7 +50,10 @@ def traced_model(source: ModuleSource) -> TracedModel:
         except (*FAULTS, torch._dynamo.exc.TorchDynamoException) as error:
             reasons.append(reason_of(error, source.path))
             continue
-        best = TracedModel(opened.name, graphs, _notes(source, graphs))
+        taped = [
+            f"torch.export does not follow it ({reason}): its operators stand as they run" for reason in reasons[:1]
+        ]
+        best = TracedModel(opened.name, graphs, (*(taped if way is _with_tape else ()), *_notes(source, graphs)))
         if not _unsized(graphs):
             break
     if best is not None:
@@ -198,7 +202,9 @@ WAYS: tuple[tuple[Way, bool], ...] = tuple(
 def _notes(source: ModuleSource, graphs: tuple[OperatorGraph, ...]) -> tuple[str, ...]:
     unknown = {n.target for g in graphs for n in g.nodes if CUSTOM in n.traits}
     named = (f"{t} is an operator of the model's own: what it computes is not known" for t in sorted(unknown))
-    return (*named, *_dynamic_note(graphs))
+    updated = any(n.operator in UPDATES for g in graphs for n in g.nodes)
+    shown = ("in-place updates of views are shown as new values",) if updated else ()
+    return (*named, *shown, *_dynamic_note(graphs))
 
 
 def _dynamic_note(graphs: tuple[OperatorGraph, ...]) -> tuple[str, ...]:
@@ -217,6 +223,8 @@ def reason_of(error: BaseException, path: str) -> str:
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
     lines += [int(line) for file, line in FRAME.findall(text) if file == path]
     where = f" (line {lines[-1]})" if lines else ""
+    if isinstance(error, ModuleNotFoundError):
+        return f"it imports {error.name}, which is not at hand here: save it with torch.export.save and scan the .pt2"
     if type(error).__name__ in DATA_DEPENDENT or any(word in text for word in DATA_DEPENDENT):
         return f"its control flow or sizes depend on values{where}"
     if isinstance(error, torch._subclasses.fake_tensor.UnsupportedOperatorException):
