@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.model_tasks import TASKS
+from app.model_applying import package_of
+from app.model_tasks import TASKS, chosen_regions, tasks_of, write_tasks
 from app.model_worth import RegionState, gain, next_region, rest_gain
 from records.errors import UsageError
 from records.model_scan import ModelScan, read_scan
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from records.ledger import Ledger
 
 LEAST_WALL_S = 1.0
+LISTED = "tasks.json"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class ModelRun:
     least_gain: float = 1.01  # of the model, below which the rest is not worth a generation
     picks: int = 3
     seed: int = 0
+    out: Path | None = None  # of the package
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,9 @@ class ModelRunResult:
 
 def run_model(settings: Settings, asked: ModelRun, say: Callable[[str], None]) -> ModelRunResult:
     """Drive generations until the budget is spent or the rest is worth too little; it goes on from the ledger."""
-    states, began, failed = regions_of(settings, asked), time.monotonic(), set[str]()
+    began, failed = time.monotonic(), set[str]()
+    make_tasks(settings, asked.scan, say)
+    states = regions_of(settings, asked)
     while True:
         rest, left_s = rest_gain(states), _left(asked.wall_s, time.monotonic() - began)
         left_usd = _left(asked.budget_usd, sum(state.usd for state in states))
@@ -68,6 +73,19 @@ def run_model(settings: Settings, asked: ModelRun, say: Callable[[str], None]) -
         if not any(a.task == chosen.task and len(a.fractions) > len(chosen.fractions) for a in after):
             failed.add(chosen.task)  # it met a limit of its own, or nothing was verified
         states = tuple(replace(state, is_ended=state.task in failed) for state in after)
+
+
+def make_tasks(settings: Settings, folder: Path, say: Callable[[str], None]) -> None:
+    """Make the tasks of the regions that may gain something, where the scan has none yet."""
+    place, scan = folder / TASKS, read_scan(folder)
+    if place.is_dir():
+        return
+    regions, tasks = chosen_regions(scan, [], None), []
+    place.mkdir()
+    for task in tasks_of(settings, folder, regions, place):
+        tasks.append(task)
+        say(f"{task.region}: {task.folder or f'no task: {task.reason}'}")
+    write_tasks(place / LISTED, tasks)
 
 
 def _left(limit: float | None, used: float) -> float | None:
@@ -100,7 +118,7 @@ def regions_of(settings: Settings, asked: ModelRun) -> tuple[RegionState, ...]:
 def _tasks(folder: Path, scan: ModelScan) -> dict[Path, tuple[str, ...]]:
     """Map the folder of each task to the regions that it serves."""
     names = defaultdict[Path, list[str]](list)
-    listed = folder / TASKS / "tasks.json"
+    listed = folder / TASKS / LISTED
     if listed.is_file():
         for row in json.loads(listed.read_text(encoding="utf-8")):
             if row["task"]:
@@ -112,7 +130,10 @@ def _tasks(folder: Path, scan: ModelScan) -> dict[Path, tuple[str, ...]]:
             names[own].append(region.name)
     tasks = {place: tuple(regions) for place, regions in names.items() if regions and (place / "task.toml").is_file()}
     if not tasks:
-        raise UsageError(f"{folder} has no tasks yet: kernel-scientist model tasks {folder}")
+        raise UsageError(
+            f"{folder} has no task: kernel-scientist model tasks {folder} --region NAME makes one of a region that you "
+            "name"
+        )
     return tasks
 
 
@@ -172,6 +193,15 @@ def _generation(
         session.drive(lambda _: None)
 
 
-def apply_words(result: ModelRunResult) -> list[str]:
+def runs_to_apply(result: ModelRunResult) -> list[str]:
     """List the runs whose kernels are worth putting into the model."""
     return [state.run for state in result.states if state.run and state.gained > 0]
+
+
+def write_package(settings: Settings, asked: ModelRun, runs: list[str]) -> Path:
+    """Write the package with the kernels of these runs, over an earlier one."""
+    from app.exporting import write_new
+
+    place, files, _ = package_of(settings, asked.scan, runs, asked.out, asked.target, asked.on, False)
+    write_new({place / path: content for path, content in files.items()}, force=True)
+    return place

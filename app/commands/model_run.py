@@ -10,11 +10,18 @@ import typer
 
 from app.commands.options import Json, On
 from app.screen import emit, note, say, table
+from records.model_scan import read_scan
 
 if TYPE_CHECKING:
     from app.model_running import ModelRunResult
 
-Scan = Annotated[Path, typer.Argument(metavar="SCAN", help="The folder of model scan, with its tasks.")]
+Scan = Annotated[
+    Path, typer.Argument(metavar="SCAN", help="The folder of model scan; tasks are made where it has none.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="The package; ./CLASS_kernels by default.", show_default=False),
+]
 
 
 def command(
@@ -33,27 +40,34 @@ def command(
     ] = 1.01,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
     seed: Annotated[int, typer.Option("--seed", help="Of every run.")] = 0,
+    out: Out = None,
     json: Json = False,
 ) -> None:
     """Drive one generation at a time, of the region whose next one is expected to give the model most for its cost.
 
-    The same call goes on where one was stopped. Exit 1 where no kernel makes the model faster.
+    The same call goes on where one was stopped. At the end the package is written, as model apply does it. Exit 1 where
+    no kernel makes the model faster.
     """
-    from app.model_running import ModelRun, apply_words, run_model
+    from app.model_running import ModelRun, run_model, runs_to_apply, write_package
     from app.settings import load_settings
 
-    asked = ModelRun(scan, target, on, author, budget_usd, wall, least_gain, picks, seed)
-    result = run_model(load_settings(), asked, note)
-    runs = apply_words(result)
+    settings = load_settings()
+    asked = ModelRun(scan, target, on, author, budget_usd, wall, least_gain, picks, seed, out)
+    result = run_model(settings, asked, note)
+    runs = runs_to_apply(result)
+    package = write_package(settings, asked, runs) if runs else None
     if json:
-        emit({**asdict(result), "apply": runs})
+        emit({**asdict(result), "apply": runs, "package": str(package or "")})
     else:
-        _show(scan, result, runs)
-    if not runs:
+        _show(scan, result)
+    if package is None:
         raise typer.Exit(1)
+    if not json:
+        say(f"{package}: as by kernel-scientist model apply {scan} {' '.join(runs)}")
+        say(f"next: kernel-scientist model check {package} FILE.py:CLASS")
 
 
-def _show(scan: Path, result: ModelRunResult, runs: list[str]) -> None:
+def _show(scan: Path, result: ModelRunResult) -> None:
     headings = ["region", "share", "gap", "roofline reached", "generations", "saves", "run"]
     rows = [
         [
@@ -68,6 +82,5 @@ def _show(scan: Path, result: ModelRunResult, runs: list[str]) -> None:
         for state in result.states
     ]
     table(headings, rows, right=(1, 2, 3, 4, 5))
-    say(f"the model is expected to be {result.gain:.3f}x as fast; {result.reason}")
-    if runs:
-        say(f"next: kernel-scientist model apply {scan} {' '.join(runs)}")
+    say(f"the model is expected to be {result.gain:.3f}x as fast, by the {read_scan(scan).times} times of its scan")
+    say(result.reason)

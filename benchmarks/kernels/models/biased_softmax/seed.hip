@@ -24,30 +24,28 @@ __device__ __forceinline__ unsigned narrow(float value) {  // to nearest, ties t
 
 __device__ __forceinline__ unsigned narrow2(float first, float second) { return narrow(first) | narrow(second) << 16; }
 
-// The sum over the block, in LDS alone, whatever the width of a wave is.
+// The sum over the block: within 32 lanes, which a wave of either width has, then through LDS.
 __device__ __forceinline__ float over_block(float value, float* partial) {
-    const int lane = threadIdx.x;
-    partial[lane] = value;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) value += __shfl_xor(value, step);
+    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
     __syncthreads();
-    for (int half = BLOCK / 2; half > 0; half /= 2) {
-        if (lane < half) partial[lane] += partial[lane + half];
-        __syncthreads();
-    }
-    const float result = partial[0];
+    float result = partial[0];
+#pragma unroll
+    for (int i = 1; i < BLOCK / 32; ++i) result += partial[i];
     __syncthreads();
     return result;
 }
 
-// The maximum over the block, in LDS alone, whatever the width of a wave is.
+// The maximum over the block: within 32 lanes, which a wave of either width has, then through LDS.
 __device__ __forceinline__ float most_over_block(float value, float* partial) {
-    const int lane = threadIdx.x;
-    partial[lane] = value;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) value = fmaxf(value, __shfl_xor(value, step));
+    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
     __syncthreads();
-    for (int half = BLOCK / 2; half > 0; half /= 2) {
-        if (lane < half) partial[lane] = fmaxf(partial[lane], partial[lane + half]);
-        __syncthreads();
-    }
-    const float result = partial[0];
+    float result = partial[0];
+#pragma unroll
+    for (int i = 1; i < BLOCK / 32; ++i) result = fmaxf(result, partial[i]);
     __syncthreads();
     return result;
 }
@@ -56,7 +54,7 @@ __device__ __forceinline__ float most_over_block(float value, float* partial) {
 extern "C" __global__ __launch_bounds__(BLOCK) void biased_softmax(
     const unsigned short* __restrict__ x, const float* __restrict__ bias, unsigned short* __restrict__ y, int rows,
     int cols) {
-    __shared__ float partial[BLOCK];
+    __shared__ float partial[BLOCK / 32];
     const long start = ((long)blockIdx.y * rows + blockIdx.x) * cols;
     const float* added = bias + (long)blockIdx.x * cols;
     const int lane = threadIdx.x, packs = cols % 8 ? 0 : min(cols / 8, LOADS * BLOCK);

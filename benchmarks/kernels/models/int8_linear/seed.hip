@@ -1,13 +1,13 @@
 /*+++
 [[launch]]
 kernel = "int8_linear"
-grid = ["ceil_div(n, ROWS)", "ceil_div(tokens, 4)"]
-block = ["LANES", "ROWS"]
+grid = ["ceil_div(n, ROWS * EACH)", "ceil_div(tokens, 4)"]
+block = ["32", "ROWS"]
 args = ["x", "w", "scale", "y", "tokens", "k", "n"]
 
 [tunables]
-LANES = [32]       # of one row of w
-ROWS = [8, 4, 16]  # of w a block
+ROWS = [4, 8, 2]  # groups of 32 lanes a block
+EACH = [2, 1, 4]  # rows of w a group
 +++*/
 #include <hip/hip_runtime.h>
 
@@ -27,46 +27,56 @@ __device__ __forceinline__ unsigned narrow2(float first, float second) { return 
 // Byte e of a word as a signed number.
 __device__ __forceinline__ float byte_of(unsigned word, int e) { return (float)(signed char)(word >> 8 * e); }
 
-// A row of w to LANES lanes, for four tokens at a time: sixteen weights a load, the activations come from the caches.
-extern "C" __global__ __launch_bounds__(LANES* ROWS) void int8_linear(
+// EACH rows of w to 32 lanes, for four tokens at a time: sixteen weights a load, the activations come from the caches.
+extern "C" __global__ __launch_bounds__(32 * ROWS) void int8_linear(
     const unsigned short* __restrict__ x, const signed char* __restrict__ w, const unsigned short* __restrict__ scale,
     unsigned short* __restrict__ y, int tokens, int k, int n) {
-    __shared__ float partial[4][ROWS][LANES];
-    const int lane = threadIdx.x, row = blockIdx.x * ROWS + threadIdx.y, first = 4 * blockIdx.y;
-    const int many = min(4, tokens - first);
-    float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    if (row < n) {
-        const signed char* mine = w + (long)row * k;
-        const int packs = k % 16 ? 0 : k / 16;
-#pragma unroll 2
-        for (int p = lane; p < packs; p += LANES) {
-            const Pack bytes = *((const Pack*)mine + p);
+    const int lane = threadIdx.x, row = (blockIdx.x * ROWS + threadIdx.y) * EACH, first = 4 * blockIdx.y;
+    const int many = min(4, tokens - first), rows = min(EACH, n - row);
+    if (rows <= 0) return;
+    float sum[EACH][4];
 #pragma unroll
-            for (int t = 0; t < 4; ++t) {
-                if (t >= many) continue;
-                const Pack* of_x = (const Pack*)(x + (long)(first + t) * k) + 2 * p;
-                const Pack a = of_x[0], b = of_x[1];
+    for (int r = 0; r < EACH; ++r)
+#pragma unroll
+        for (int t = 0; t < 4; ++t) sum[r][t] = 0.0f;
+    const signed char* mine = w + (long)row * k;
+    const int packs = k % 16 ? 0 : k / 16;
+#pragma unroll 2
+    for (int p = lane; p < packs; p += 32) {
+        Pack bytes[EACH];
+#pragma unroll
+        for (int r = 0; r < EACH; ++r) bytes[r] = *((const Pack*)(mine + (long)min(r, rows - 1) * k) + p);
+#pragma unroll
+        for (int t = 0; t < 4; ++t) {
+            const Pack* of_x = (const Pack*)(x + (long)(first + min(t, many - 1)) * k) + 2 * p;
+            const Pack a = of_x[0], b = of_x[1];
+#pragma unroll
+            for (int r = 0; r < EACH; ++r) {
 #pragma unroll
                 for (int e = 0; e < 2; ++e) {
-                    sum[t] += low(a[2 * e]) * byte_of(bytes[e], 0) + high(a[2 * e]) * byte_of(bytes[e], 1);
-                    sum[t] += low(a[2 * e + 1]) * byte_of(bytes[e], 2) + high(a[2 * e + 1]) * byte_of(bytes[e], 3);
-                    sum[t] += low(b[2 * e]) * byte_of(bytes[e + 2], 0) + high(b[2 * e]) * byte_of(bytes[e + 2], 1);
-                    sum[t] += low(b[2 * e + 1]) * byte_of(bytes[e + 2], 2) + high(b[2 * e + 1]) * byte_of(bytes[e + 2], 3);
+                    const unsigned left = bytes[r][e], right = bytes[r][e + 2];
+                    sum[r][t] += low(a[2 * e]) * byte_of(left, 0) + high(a[2 * e]) * byte_of(left, 1);
+                    sum[r][t] += low(a[2 * e + 1]) * byte_of(left, 2) + high(a[2 * e + 1]) * byte_of(left, 3);
+                    sum[r][t] += low(b[2 * e]) * byte_of(right, 0) + high(b[2 * e]) * byte_of(right, 1);
+                    sum[r][t] += low(b[2 * e + 1]) * byte_of(right, 2) + high(b[2 * e + 1]) * byte_of(right, 3);
                 }
             }
         }
-        for (int c = 16 * packs + lane; c < k; c += LANES)
-            for (int t = 0; t < many; ++t) sum[t] += wide(x[(long)(first + t) * k + c]) * (float)mine[c];
     }
+    for (int c = 16 * packs + lane; c < k; c += 32)
 #pragma unroll
-    for (int t = 0; t < 4; ++t) partial[t][threadIdx.y][lane] = sum[t];
-    __syncthreads();
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        if (lane < half)
+        for (int r = 0; r < EACH; ++r)
 #pragma unroll
-            for (int t = 0; t < 4; ++t) partial[t][threadIdx.y][lane] += partial[t][threadIdx.y][lane + half];
-        __syncthreads();
-    }
-    if (row < n && lane < many)
-        y[(long)(first + lane) * n + row] = (unsigned short)narrow(partial[lane][threadIdx.y][0] * wide(scale[row]));
+            for (int t = 0; t < 4; ++t)
+                if (r < rows && t < many)
+                    sum[r][t] += wide(x[(long)(first + t) * k + c]) * (float)mine[(long)r * k + c];
+#pragma unroll
+    for (int r = 0; r < EACH; ++r)
+#pragma unroll
+        for (int t = 0; t < 4; ++t) {
+#pragma unroll
+            for (int step = 16; step > 0; step /= 2) sum[r][t] += __shfl_xor(sum[r][t], step);
+            if (lane == 0 && r < rows && t < many)
+                y[(long)(first + t) * n + row + r] = (unsigned short)narrow(sum[r][t] * wide(scale[row + r]));
+        }
 }
