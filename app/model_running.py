@@ -53,9 +53,8 @@ class ModelRunResult:
 
 def run_model(settings: Settings, asked: ModelRun, say: Callable[[str], None]) -> ModelRunResult:
     """Drive generations until the budget is spent or the rest is worth too little; it goes on from the ledger."""
-    began, failed = time.monotonic(), set[str]()
     make_tasks(settings, asked.scan, say)
-    states = regions_of(settings, asked)
+    states, began, failed = regions_of(settings, asked), time.monotonic(), set[str]()
     while True:
         rest, left_s = rest_gain(states), _left(asked.wall_s, time.monotonic() - began)
         left_usd = _left(asked.budget_usd, sum(state.usd for state in states))
@@ -178,11 +177,11 @@ def _generation(
     from app.session import open_session, resume_session
 
     usd = None if left_usd is None else state.usd + left_usd
-    most = {name: value for name, value in (("budget_usd", usd), ("max_wall_seconds", left_s)) if value is not None}
+    wall = {} if left_s is None else {"max_wall_seconds": left_s}
     if state.run:
-        session = resume_session(settings, state.run, len(state.fractions), most or None)
+        more = wall if usd is None else {**wall, "budget_usd": usd}
+        session = resume_session(settings, state.run, len(state.fractions), more)
     else:
-        wall = {"max_wall_seconds": left_s} if left_s is not None else None
         request = RunRequest(
             state.task, asked.target, asked.on, asked.author, asked.seed, usd,
             {"generations": 1, "picks": asked.picks}, most=wall,

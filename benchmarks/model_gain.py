@@ -22,7 +22,7 @@ import torch
 
 from benchmarks.model_modules import BenchmarkModule, PlacedRegion, modules
 from exports.launcher import Launcher
-from exports.models.check.checking import Rules, Subject, check
+from exports.models.check.checking import CheckRules, Subject, check
 from exports.models.check.subject import import_package
 from exports.models.package_files import RegionKernel, package_files
 from exports.models.recorded_pattern import pattern_of
@@ -106,7 +106,7 @@ def measured(module: BenchmarkModule, kernels_from: str, rounds: int, judge: Gpu
         names = tuple(kernel.region.name for kernel in kernels)
         draw = _drawn(module, device)
         subject = Subject(module.name, model, draw, import_package(place), names, kernels_from)
-        found = check(subject, Rules(rounds=rounds), lambda text: print(f"  {text}", flush=True))
+        found = check(subject, CheckRules(rounds=rounds), lambda text: print(f"  {text}", flush=True))
     return {**to_plain(found), "accepted": found.accepted, "sentence": found.sentence}
 
 

@@ -147,62 +147,72 @@ def modules(scale: int = 1) -> tuple[BenchmarkModule, ...]:
     def size(value: int) -> int:
         return max(16, value // scale)
 
-    rows, width, hidden, few = size(4096), size(4096), size(11008), 4
-    slim, slim_hidden, many = size(1024), size(2816), size(16384)
-    batch, heads, length = 8 if scale == 1 else 2, 16 if scale == 1 else 2, size(1024)
-    inner, words, texts = 64 * heads, size(128256), 32 if scale == 1 else 2
-    norm = {"rows": rows, "cols": width}
+    is_whole = scale == 1
+    batch, heads, length = (8, 16, 1024) if is_whole else (2, 2, size(1024))
     return (
-        BenchmarkModule(
-            "decoder block",
-            lambda: DecoderBlock(width, max(1, width // 128), hidden),
-            lambda n: [_normal(n, rows, width), _normal(n + 1, rows, width)],
-            (
-                PlacedRegion("add_rms_norm", "add_rms_norm", norm, add_rms_norm),
-                PlacedRegion("swiglu", "swiglu", {"rows": rows, "cols": hidden}, swiglu),
-            ),
-        ),
-        BenchmarkModule(
-            "gated MLP",
-            lambda: GatedMlp(slim, slim_hidden),
-            lambda n: [_normal(n, many, slim), _normal(n + 1, many, slim)],
-            (
-                PlacedRegion("add_rms_norm", "add_rms_norm", {"rows": many, "cols": slim}, add_rms_norm),
-                PlacedRegion("swiglu", "swiglu", {"rows": many, "cols": slim_hidden}, swiglu),
-            ),
-        ),
-        BenchmarkModule(
-            "encoder attention",
-            lambda: BiasedAttention(length, inner, heads),
-            lambda n: [_normal(n, batch, length, inner)],
-            (
-                PlacedRegion(
-                    "biased_softmax",
-                    "biased_softmax",
-                    {"batch": batch, "rows": heads * length, "cols": length},
-                    biased_softmax,
-                ),
-            ),
-        ),
-        BenchmarkModule(
-            "sampler",
-            Sampler,
-            lambda n: [3 * _normal(n, texts, words), _noise(n, texts, words)],
-            (
-                PlacedRegion(
-                    "vocabulary_softmax", "vocabulary_softmax", {"rows": texts, "cols": words}, vocabulary_softmax
-                ),
-            ),
-        ),
-        BenchmarkModule(
-            "int8 MLP",
-            lambda: Int8Mlp(width, hidden),
-            lambda n: [_normal(n, few, width)],
-            (
-                PlacedRegion("int8_up", "int8_linear", {"tokens": few, "k": width, "n": hidden}, int8_linear),
-                PlacedRegion("int8_down", "int8_linear", {"tokens": few, "k": hidden, "n": width}, int8_linear),
-                PlacedRegion("swiglu", "swiglu", {"rows": few, "cols": hidden}, swiglu),
-            ),
+        _decoder(size(4096), size(4096), size(11008)),
+        _gated(size(16384), size(1024), size(2816)),
+        _attention(batch, heads, length),
+        _sampler(32 if is_whole else 2, size(128256)),
+        _int8(4, size(4096), size(11008)),
+    )
+
+
+def _decoder(rows: int, width: int, hidden: int) -> BenchmarkModule:
+    return BenchmarkModule(
+        "decoder block",
+        lambda: DecoderBlock(width, max(1, width // 128), hidden),
+        lambda n: [_normal(n, rows, width), _normal(n + 1, rows, width)],
+        _mlp_regions(rows, width, hidden),
+    )
+
+
+def _gated(rows: int, width: int, hidden: int) -> BenchmarkModule:
+    return BenchmarkModule(
+        "gated MLP",
+        lambda: GatedMlp(width, hidden),
+        lambda n: [_normal(n, rows, width), _normal(n + 1, rows, width)],
+        _mlp_regions(rows, width, hidden),
+    )
+
+
+def _mlp_regions(rows: int, width: int, hidden: int) -> tuple[PlacedRegion, ...]:
+    return (
+        PlacedRegion("add_rms_norm", "add_rms_norm", {"rows": rows, "cols": width}, add_rms_norm),
+        PlacedRegion("swiglu", "swiglu", {"rows": rows, "cols": hidden}, swiglu),
+    )
+
+
+def _attention(batch: int, heads: int, length: int) -> BenchmarkModule:
+    width = 64 * heads
+    dims = {"batch": batch, "rows": heads * length, "cols": length}
+    return BenchmarkModule(
+        "encoder attention",
+        lambda: BiasedAttention(length, width, heads),
+        lambda n: [_normal(n, batch, length, width)],
+        (PlacedRegion("biased_softmax", "biased_softmax", dims, biased_softmax),),
+    )
+
+
+def _sampler(rows: int, words: int) -> BenchmarkModule:
+    dims = {"rows": rows, "cols": words}
+    return BenchmarkModule(
+        "sampler",
+        Sampler,
+        lambda n: [3 * _normal(n, rows, words), _noise(n, rows, words)],
+        (PlacedRegion("vocabulary_softmax", "vocabulary_softmax", dims, vocabulary_softmax),),
+    )
+
+
+def _int8(tokens: int, width: int, hidden: int) -> BenchmarkModule:
+    return BenchmarkModule(
+        "int8 MLP",
+        lambda: Int8Mlp(width, hidden),
+        lambda n: [_normal(n, tokens, width)],
+        (
+            PlacedRegion("int8_up", "int8_linear", {"tokens": tokens, "k": width, "n": hidden}, int8_linear),
+            PlacedRegion("int8_down", "int8_linear", {"tokens": tokens, "k": hidden, "n": width}, int8_linear),
+            PlacedRegion("swiglu", "swiglu", {"rows": tokens, "cols": hidden}, swiglu),
         ),
     )
 

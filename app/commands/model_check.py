@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json as json_format
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from app.commands.options import Json
 from app.screen import emit, note, say, table
+from records.errors import MachineError, UsageError
+
+if TYPE_CHECKING:
+    from exports.models.check.model_verdict import ModelCheck
 
 Package = Annotated[Path, typer.Argument(metavar="PKG", help="The package that model apply has written.")]
 Source = Annotated[str, typer.Argument(metavar="FILE.py:CLASS", help="The model; the file is executed as it is.")]
@@ -33,10 +37,9 @@ def command(
 
     Exit 1 where outputs are wrong or the model is slower.
     """
-    from app.model_checking import checked
     from records.codec import to_plain
 
-    found = checked(package, source, kernels, draws, rounds, note)
+    found = checked(package, source, kernels, draws, rounds)
     answer = {**to_plain(found), "accepted": found.accepted, "sentence": found.sentence}
     place = out or package / "check.json"
     place.write_text(json_format.dumps(answer, indent=1) + "\n", encoding="utf-8")
@@ -48,8 +51,26 @@ def command(
             table(["mode", "median"], rows, right=(1,))
         for mode, reason in found.failed.items():
             say(f"{mode} does not run: {reason}")
+        say(f"outputs: right where {found.outputs.rule}; the truth is computed in {found.outputs.yardstick}")
         if found.outputs.decoding:
             say(found.outputs.decoding)
         say(found.sentence)
     if not found.accepted:
         raise typer.Exit(1)
+
+
+def checked(package: Path, source: str, kernels_from: str, draws: int, rounds: int) -> ModelCheck:
+    """Check the model in this process, which has PyTorch and the GPU; UsageError for what is no model or no package."""
+    try:
+        from exports.models.check.checking import CheckRules, check
+        from exports.models.check.subject import read_subject
+    except ImportError:
+        raise UsageError(
+            "a model is run by PyTorch, which is not installed here: kernel-scientist setup torch"
+        ) from None
+    subject = read_subject(package, source, kernels_from)
+    try:
+        return check(subject, CheckRules(draws, rounds), note)
+    except (RuntimeError, TypeError, ValueError, OSError) as error:
+        text = " ".join(str(error).split())[:300]
+        raise MachineError(f"the check of {source} ended in {type(error).__name__}: {text}") from None

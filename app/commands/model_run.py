@@ -34,7 +34,9 @@ def command(
     budget_usd: Annotated[
         float | None, typer.Option("--budget-usd", min=0, help="For all regions together; earlier calls count.")
     ] = None,
-    wall: Annotated[float | None, typer.Option("--wall", min=1, help="Seconds that this call may take.")] = None,
+    wall: Annotated[
+        float | None, typer.Option("--wall", min=1, help="Seconds that the runs of this call may take.")
+    ] = None,
     least_gain: Annotated[
         float, typer.Option("--least-gain", min=1, help="Stop where the rest is worth less to the model.")
     ] = 1.01,

@@ -43,8 +43,8 @@ class LabKernel:
         prepared = self._prepared.arm(case).prepared if self._prepared.arms else self._prepared
         program = self._programs.get(prepared.id) or self._programs.setdefault(prepared.id, self._built(prepared))
         plan = prepared.plan(case)
-        given = {spec.name: array for spec, array in zip(task.inputs_of(case), arrays, strict=True)}
-        buffers = task_buffers(task, case, plan, given)
+        inputs_by_name = {spec.name: array for spec, array in zip(task.inputs_of(case), arrays, strict=True)}
+        buffers = task_buffers(task, case, plan, inputs_by_name)
         execution = self._machine().execute(ExecutionRequest(program, plan, buffers, DEADLINE_S))
         if execution.findings:
             raise LabError(f"the lab stops {task.name}: {execution.findings[0].message}")

@@ -110,8 +110,8 @@ def package_files(
         "lab_cache": str(lab_cache) if lab_cache else "",
         "kernels": rows,
     }
-    said = "\n".join(f"{k.region.name}: {' '.join(lines_of(k.provenance))}" for k in kernels)
-    init = _INIT.format(title=f"Kernels for {spoken(model)}, put into the model.", said=said, package=package)
+    origins = "\n".join(f"{k.region.name}: {' '.join(lines_of(k.provenance))}" for k in kernels)
+    init = _INIT.format(title=f"Kernels for {spoken(model)}, put into the model.", said=origins, package=package)
     files |= {f"{name}.py": _module(name) for name in MODULES}
     return {"__init__.py": init.encode(), "package.json": json.dumps(facts, indent=1).encode() + b"\n", **files}
 
@@ -169,10 +169,12 @@ def _is_verified(kernel: RegionKernel, case: Case) -> bool:
 
 def holds_region(kernel: RegionKernel) -> bool:
     """Tell whether the kernel was verified for the very tensors with which the region occurs in the model."""
-    wanted = [_told(t.dtype, *_permuted(t.shape, t.stride)) for t in kernel.pattern.inputs]
+    region_rows = [_told(t.dtype, *_permuted(t.shape, t.stride)) for t in kernel.pattern.inputs]
     cases = [case for case in (*kernel.task.benchmarks, *kernel.task.tests) if _is_verified(kernel, case)]
     rows = ([_row(kernel.task, tensor, case) for tensor in kernel.task.inputs] for case in cases)
-    return any([_told(row["dtype"], row["shape"], row["stride"]) for row in each] == wanted for each in rows)
+    return any(
+        [_told(row["dtype"], row["shape"], row["stride"]) for row in case_rows] == region_rows for case_rows in rows
+    )
 
 
 def _order(shape: Sequence[int], stride: Sequence[int]) -> list[int]:
@@ -193,7 +195,7 @@ def _permuted(shape: Sequence[int], stride: Sequence[int]) -> tuple[list[int], l
 
 
 def _told(dtype: str, shape: Sequence[int], stride: Sequence[int]) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
-    """Return what tells two tensors apart; along an axis of one element any stride will do."""
+    """Return what shows two tensors apart; along an axis of one element any stride will do."""
     return dtype, tuple(shape), tuple(0 if n == 1 else step for n, step in zip(shape, stride, strict=True))
 
 

@@ -18,8 +18,8 @@ _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 def pattern_of(function: Callable[..., Any], inputs: Sequence[ModelTensor]) -> RegionPattern:
     """Trace the function; it may hold no tensors of its own."""
     with FakeTensorMode():
-        given = [torch.empty_strided(t.shape, t.stride, dtype=dtype_of(t.dtype)) for t in inputs]
-        graph = traced(function, given).graph
+        fakes = [torch.empty_strided(t.shape, t.stride, dtype=dtype_of(t.dtype)) for t in inputs]
+        graph = traced(function, fakes).graph
     nodes = list(graph.nodes)
     placeholders = [node for node in nodes if node.op == "placeholder"]
     names = {node: tensor.name for node, tensor in zip(placeholders, inputs, strict=True)}
@@ -42,7 +42,7 @@ def _argument(value: Any, names: dict[torch.fx.Node, str]) -> Any:
     if isinstance(value, torch.fx.Node):
         return {"input": names[value]} if value in names else {"node": value.name}
     if isinstance(value, list | tuple):
-        return [_argument(one, names) for one in value]
+        return [_argument(entry, names) for entry in value]
     for kind, word in ((torch.dtype, "dtype"), (torch.device, "device"), (torch.layout, "layout")):
         if isinstance(value, kind):
             return {word: _NAMES.get(value, str(value).removeprefix("torch."))}

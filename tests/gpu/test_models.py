@@ -15,7 +15,7 @@ from sandbox.target import load_target
 
 torch = pytest.importorskip("torch")
 
-from exports.models.check.checking import Rules, Subject, check  # noqa: E402
+from exports.models.check.checking import CheckRules, Subject, check  # noqa: E402
 from tests.support.model_block import Block, get_inputs  # noqa: E402
 from tests.support.model_package import region_kernel, written  # noqa: E402
 
@@ -80,7 +80,7 @@ def test_the_check_times_every_mode_and_tells_a_kernel_that_breaks_under_cuda_gr
         return [inputs()]
 
     names = ("rms_norm", "bias_gelu")
-    found = check(Subject("Block", model, draw, package, names), Rules(rounds=10, modes=("eager",)), print)
+    found = check(Subject("Block", model, draw, package, names), CheckRules(rounds=10, modes=("eager",)), print)
     assert found.outputs.right and found.gain is not None and "eager" in found.times_us
     assert "bias_gelu" in found.left_out and "bias_gelu breaks under CUDA graphs" in found.sentence
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
+from exports.models.check.model_verdict import KernelEffect, ModelCheck, OutputCheck, forecast
 from exports.models.check.outputs import compare
 from exports.models.check.regions import region_times
 from exports.models.check.speed import ROUNDS, Race, race
-from exports.models.check.verdict import KernelEffect, ModelCheck, OutputCheck, forecast
 from exports.models.check.ways import GRAPH, PYTORCH, DeviceWindows, Ways, applied_ways, compiled, without_graph
 
 LEAST_DRAWS = 20
@@ -37,7 +37,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Rules:
+class CheckRules:
     """How much is done."""
 
     draws: int = LEAST_DRAWS
@@ -46,7 +46,7 @@ class Rules:
     seed: int = 0
 
 
-def check(subject: Subject, rules: Rules, say: Callable[[str], None]) -> ModelCheck:
+def check(subject: Subject, rules: CheckRules, say: Callable[[str], None]) -> ModelCheck:
     """Check the model; times only where its tensors are on a GPU."""
     say(f"comparing outputs on {rules.draws} draws")
     applied = subject.applied()
@@ -65,30 +65,34 @@ def _effects(subject: Subject, report: Any) -> tuple[KernelEffect, ...]:
 
 
 def _timed(
-    subject: Subject, rules: Rules, outputs: OutputCheck, effects: tuple[KernelEffect, ...], say: Callable[[str], None]
+    subject: Subject,
+    rules: CheckRules,
+    outputs: OutputCheck,
+    effects: tuple[KernelEffect, ...],
+    say: Callable[[str], None],
 ) -> ModelCheck:
-    rng, ways = random.Random(rules.seed), Ways(subject.draw(0))
+    rng, modes = random.Random(rules.seed), Ways(subject.draw(0))
     for name in rules.modes:
         say(f"preparing {name}")
-        ways.add(name, lambda name=name: compiled(subject.model, PYTORCH[name]))  # type: ignore[misc]
-    before = race(DeviceWindows(ways.calls), list(ways.calls), rng, rules.rounds)
-    fastest = before.fastest(list(ways.calls))
+        modes.add(name, lambda name=name: compiled(subject.model, PYTORCH[name]))  # type: ignore[misc]
+    before = race(DeviceWindows(modes.calls), list(modes.calls), rng, rules.rounds)
+    fastest = before.fastest(list(modes.calls))
     mode = PYTORCH[without_graph(fastest)]
     say(f"the fastest of PyTorch's modes is {fastest}; timing each region alone in it")
     effects = tuple(region_times(subject.package, effect, mode, rng, rules.rounds) for effect in effects)
     compilers = applied_ways(mode)
     for name, compiler in compilers.items():
         say(f"preparing {name}")
-        ways.add(name, lambda compiler=compiler: subject.applied(compiler=compiler))  # type: ignore[misc]
-    if any(f"{name}{GRAPH}" in ways.failed for name in compilers):
+        modes.add(name, lambda compiler=compiler: subject.applied(compiler=compiler))  # type: ignore[misc]
+    if any(f"{name}{GRAPH}" in modes.failed for name in compilers):
         effects = tuple(_with_graph_fault(subject, effect) for effect in effects)
-    first = race(DeviceWindows(ways.calls), list(ways.calls), rng, rules.rounds)
-    if not ways.named(compilers):
-        raise RuntimeError(f"the model does not run with the kernels: {next(iter(ways.failed.values()))}")
-    chosen = first.fastest(ways.named(compilers))
+    first = race(DeviceWindows(modes.calls), list(modes.calls), rng, rules.rounds)
+    if not modes.named(compilers):
+        raise RuntimeError(f"the model does not run with the kernels: {next(iter(modes.failed.values()))}")
+    chosen = first.fastest(modes.named(compilers))
     after = _Chosen(fastest, chosen, compilers[without_graph(chosen)], GRAPH if chosen.endswith(GRAPH) else "")
-    effects = _left_out_one_by_one(subject, rules, ways, after, effects, rng, say)
-    return _concluded(subject, rules, outputs, effects, ways, after, first, rng, say)
+    effects = _left_out_one_by_one(subject, rules, modes, after, effects, rng, say)
+    return _concluded(subject, rules, outputs, effects, modes, after, first, rng, say)
 
 
 @dataclass(frozen=True)
@@ -105,15 +109,15 @@ def _with_graph_fault(subject: Subject, effect: KernelEffect) -> KernelEffect:
     """Find out whether this kernel alone keeps the model from being captured."""
     if not effect.replaced:
         return effect
-    others, alone = [name for name in subject.kernels if name != effect.name], "alone"
+    other_names, alone = [name for name in subject.kernels if name != effect.name], "alone"
     single = Ways(subject.draw(0))
-    single.add(alone, lambda: subject.applied(without=others))
+    single.add(alone, lambda: subject.applied(without=other_names))
     return replace(effect, breaks_graphs=single.failed.get(f"{alone}{GRAPH}", single.failed.get(alone, "")))
 
 
 def _left_out_one_by_one(
     subject: Subject,
-    rules: Rules,
+    rules: CheckRules,
     ways: Ways,
     chosen: _Chosen,
     effects: tuple[KernelEffect, ...],
@@ -129,11 +133,11 @@ def _left_out_one_by_one(
         say(f"preparing the model {name}")
         ways.add(name, lambda kernel=kernel: subject.applied(without=[kernel], compiler=chosen.compiler))  # type: ignore[misc]
     beside = [f"{name}{suffix}" for name in names.values() if f"{name}{suffix}" in ways.calls]
-    calls = {way: ways.calls[way] for way in (chosen.applied, *beside)}
+    calls = {mode_name: ways.calls[mode_name] for mode_name in (chosen.applied, *beside)}
     result = race(DeviceWindows(calls), list(calls), rng, rules.rounds)
     return tuple(
-        replace(effect, in_model=result.speed(chosen.applied, way))
-        if (way := f"{names.get(effect.name, '')}{suffix}") in calls
+        replace(effect, in_model=result.speed(chosen.applied, mode_name))
+        if (mode_name := f"{names.get(effect.name, '')}{suffix}") in calls
         else effect
         for effect in effects
     )
@@ -141,7 +145,7 @@ def _left_out_one_by_one(
 
 def _concluded(
     subject: Subject,
-    rules: Rules,
+    rules: CheckRules,
     outputs: OutputCheck,
     effects: tuple[KernelEffect, ...],
     ways: Ways,
@@ -158,16 +162,16 @@ def _concluded(
         name = "with the kernels that help"
         ways.add(name, lambda: subject.applied(without=left_out, compiler=chosen.compiler))
         applied = f"{name}{chosen.suffix}" if f"{name}{chosen.suffix}" in ways.calls else applied
-    pair = {way: ways.calls[way] for way in (fastest, applied)}
+    pair = {mode_name: ways.calls[mode_name] for mode_name in (fastest, applied)}
     last = race(DeviceWindows(pair), list(pair), rng, 2 * rules.rounds)
-    kept = [effect for effect in effects if effect.name not in left_out and effect.speed]
-    rows = [(effect.replaced, effect.region_us, effect.kernel_us) for effect in kept]
+    kept_effects = [effect for effect in effects if effect.name not in left_out and effect.speed]
+    rows = [(effect.replaced, effect.region_us, effect.kernel_us) for effect in kept_effects]
     return ModelCheck(
         subject.name,
         torch.cuda.get_device_name(),
         outputs,
         effects,
-        {way: first.median_us(way) for way in first.samples},
+        {mode_name: first.median_us(mode_name) for mode_name in first.samples},
         dict(ways.failed),
         fastest,
         applied,

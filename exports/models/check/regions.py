@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
+from exports.models.check.model_verdict import KernelEffect
 from exports.models.check.speed import race
-from exports.models.check.verdict import KernelEffect
 from exports.models.check.ways import DeviceWindows, captured, compiled, warmed
 
 CALLS = 10  # in one graph: a model calls a kernel among others, so that a launch's own latency is mostly hidden
@@ -37,7 +37,7 @@ def region_times(package: ModuleType, effect: KernelEffect, mode: str, rng: rand
     except RuntimeError:
         return effect  # what cannot be captured alone has no time of its own; the model's capture tells why
     result = race(DeviceWindows(calls), list(calls), rng, rounds)
-    region_us, kernel_us = (result.median_us(way) / CALLS for way in (REGION, KERNEL))
+    region_us, kernel_us = (result.median_us(mode_name) / CALLS for mode_name in (REGION, KERNEL))
     return replace(effect, speed=region_us / kernel_us, region_us=region_us, kernel_us=kernel_us)
 
 

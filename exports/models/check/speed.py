@@ -1,4 +1,4 @@
-"""Ways to run one model, timed in rounds: each round times every way once, in an order drawn anew.
+"""Ways to run one model, timed in rounds: each round times every way once, in an order drawn again.
 
 Two ways are compared by the logarithms of their times within each round, so that clocks and heat, which change from
 round to round, cancel; the interval is that of their median, by order statistics.
@@ -61,9 +61,9 @@ class Race:
 
 def race(windows: Windows, ways: Sequence[str], rng: random.Random, rounds: int = ROUNDS) -> Race:
     """Time all ways in rounds; the first rounds warm up and do not count."""
-    samples: dict[str, list[float]] = {way: [] for way in ways}
+    samples: dict[str, list[float]] = {mode: [] for mode in ways}
     for _ in range(rounds + WARM):
         order = rng.sample(list(ways), len(ways))
-        for way, time_us in zip(order, windows.take(order), strict=True):
-            samples[way].append(float(time_us))
-    return Race({way: tuple(times[WARM:]) for way, times in samples.items()})
+        for mode, time_us in zip(order, windows.take(order), strict=True):
+            samples[mode].append(float(time_us))
+    return Race({mode: tuple(times[WARM:]) for mode, times in samples.items()})

@@ -1,4 +1,4 @@
-"""The model of a user's file, with its inputs drawn anew for each number, and the package that was written for it."""
+"""The model of a user's file, with its inputs drawn again for each number, and the package that was written for it."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Draws:
 
     def __call__(self, number: int) -> Sequence[Any]:
         """Draw the inputs of this number."""
-        given = self._given(number)
-        return tree_map(_like, given) if self._is_fixed and number else given
+        inputs = self._given(number)
+        return tree_map(_like, inputs) if self._is_fixed and number else inputs
 
     def _given(self, number: int) -> Sequence[Any]:
         torch.manual_seed(number)
@@ -95,8 +95,8 @@ def import_package(folder: Path) -> ModuleType:
 
 
 def _imported(name: str, path: Path, folder: Path | None) -> ModuleType:
-    places = [str(folder)] if folder else None
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=places)
+    folders = [str(folder)] if folder else None
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is no Python file")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)

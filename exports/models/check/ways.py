@@ -56,8 +56,8 @@ class Ways:
 
     def named(self, names: Iterable[str]) -> list[str]:
         """List the ways that run, each with its graph, of these names."""
-        wanted = set(names)
-        return [way for way in self.calls if without_graph(way) in wanted]
+        chosen_names = set(names)
+        return [mode_name for mode_name in self.calls if without_graph(mode_name) in chosen_names]
 
 
 def told(error: BaseException) -> str:

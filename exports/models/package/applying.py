@@ -2,7 +2,7 @@
 
 Nothing is patched: the model stays as it is, and what `apply` returns shares its weights. A region is replaced where
 the pattern stands in the graph and device, types, shapes and strides are those that the kernel was verified with;
-everywhere else the model's own operators run. `report` tells each place.
+everywhere else the model's own operators run. `report` says each place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from exports.models.package.graphs import traced
-from exports.models.package.operators import DEVICE, Kernel, facts, kernels, refusal
+from exports.models.package.operators import DEVICE, PlacedKernel, facts, kernels, refusal
 from exports.models.package.replacing import Replacing
 
 EAGER = "eager"
@@ -25,7 +25,7 @@ _UNTRACED = (RuntimeError, TypeError, ValueError, AttributeError, LookupError, N
 
 
 @dataclass(frozen=True)
-class Place:
+class ReportedSite:
     """One place in a graph where a kernel's region stands; an empty reason where the kernel is used."""
 
     kernel: str
@@ -39,7 +39,7 @@ class Report:
 
     names: tuple[str, ...]
     graphs: int = 0
-    places: list[Place] = field(default_factory=list)
+    places: list[ReportedSite] = field(default_factory=list)
     untraced: list[str] = field(default_factory=list)
 
     @property
@@ -80,11 +80,11 @@ class Backend:
 
     def __init__(self, without: Iterable[str] = (), kernels_from: str = DEVICE, compiler: str = EAGER) -> None:
         """Load all kernels but those `without`; ValueError for a name that the package does not have."""
-        known = kernels(kernels_from)
+        loaded = kernels(kernels_from)
         left_out = set(without)
-        if unknown := sorted(left_out - {kernel.name for kernel in known}):
-            raise ValueError(f"there is no kernel {unknown[0]}; there are {', '.join(k.name for k in known)}")
-        self.kernels = [kernel for kernel in known if kernel.name not in left_out]
+        if unknown := sorted(left_out - {kernel.name for kernel in loaded}):
+            raise ValueError(f"there is no kernel {unknown[0]}; there are {', '.join(k.name for k in loaded)}")
+        self.kernels = [kernel for kernel in loaded if kernel.name not in left_out]
         self._is_on_gpu, self._facts = kernels_from == DEVICE, facts()
         self._finish = _finishing(compiler)
         self.report = Report(tuple(kernel.name for kernel in self.kernels))
@@ -102,23 +102,30 @@ class Backend:
     def _replaced(self, graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.fx.GraphModule:
         if not self.kernels:
             return graph
-        if not all(isinstance(given, torch.Tensor) for given in inputs):
+        if not all(isinstance(tensor, torch.Tensor) for tensor in inputs):
             raise ValueError("its sizes change from call to call: compile it with dynamic=False")
         mode = detect_fake_mode(inputs) or FakeTensorMode()
         with mode:
-            fakes = [mode.from_tensor(given, static_shapes=True) for given in inputs]
-            plain = traced(lambda *given: torch.fx.Interpreter(graph).run(*given), fakes)
+            fakes = [mode.from_tensor(tensor, static_shapes=True) for tensor in inputs]
+            plain = traced(lambda *tensor: torch.fx.Interpreter(graph).run(*tensor), fakes)
         replacing = Replacing(plain, fakes)
-        for kernel in self.kernels:
-            self._place(kernel, replacing)
+        refused = [site for kernel in self.kernels for site in self._place(kernel, replacing)]
+        self.report.places += [site for site, node in refused if replacing.is_read(node)]  # else another kernel serves
         return replacing.finished()
 
-    def _place(self, kernel: Kernel, replacing: Replacing) -> None:
+    def _place(self, kernel: PlacedKernel, replacing: Replacing) -> list[tuple[ReportedSite, torch.fx.Node]]:
+        """Put one kernel into the graph; the sites where it must not stand, each with a result of the region."""
+        refused = list[tuple[ReportedSite, torch.fx.Node]]()
         for match in kernel.pattern.matches(replacing.graph):
             values = [node.meta.get("val") for node in match.inputs]
             reason = refusal(self._facts, values[0].device) if self._is_on_gpu else ""
             reason = reason or replacing.replace(kernel, match, values)
-            self.report.places.append(Place(kernel.name, self.report.graphs, reason))
+            site = ReportedSite(kernel.name, self.report.graphs, reason)
+            if reason:
+                refused.append((site, match.outputs[-1]))
+            else:
+                self.report.places.append(site)
+        return refused
 
 
 def _finishing(compiler: str) -> Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]:

@@ -38,19 +38,19 @@ def _resolve(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
 
     def call(*given: Any) -> Any:
         values = dict(zip(arguments, given, strict=True))
-        positional, named = torch.fx.map_arg((node.args, dict(node.kwargs)), values.__getitem__)
-        return node.target(*positional, **named)
+        positional, keywords = torch.fx.map_arg((node.args, dict(node.kwargs)), values.__getitem__)
+        return node.target(*positional, **keywords)
 
     with torch.no_grad():
         parts = make_fx(call, tracing_mode="real")(*(argument.meta["val"] for argument in arguments)).graph
     if any(part.op == "get_attr" for part in parts.nodes):
         return
-    places = iter(arguments)
+    sources = iter(arguments)
     copied = dict[torch.fx.Node, torch.fx.Node]()
     with graph.inserting_before(node):
         for part in parts.nodes:
             if part.op == "placeholder":
-                copied[part] = next(places)
+                copied[part] = next(sources)
             elif part.op == "call_function":
                 copied[part] = graph.node_copy(part, copied.__getitem__)
             else:
@@ -80,13 +80,13 @@ def changed(node: torch.fx.Node) -> list[torch.fx.Node]:
     """List the arguments that a node writes."""
     if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
         return [a for a in node.all_input_nodes] if node.op in ("call_method", "call_module") else []
-    written = []
+    targets = []
     for position, argument in enumerate(node.target._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             value = node.args[position] if position < len(node.args) else node.kwargs.get(argument.name)
             rows = value if isinstance(value, list | tuple) else [value]
-            written += [row for row in rows if isinstance(row, torch.fx.Node)]
-    return written
+            targets += [row for row in rows if isinstance(row, torch.fx.Node)]
+    return targets
 
 
 def is_view(node: torch.fx.Node) -> bool:
@@ -107,16 +107,18 @@ def _drop_statements(graph: torch.fx.Graph) -> None:
 
 def _make_functional(graph: torch.fx.Graph) -> None:
     """Replace updates in place of values that nothing else can see: `relu_(linear(x))` is `relu(linear(x))`."""
-    order = {node: place for place, node in enumerate(graph.nodes)}
+    order = {node: position for position, node in enumerate(graph.nodes)}
     for node in list(graph.nodes):
-        written = changed(node)
-        plain = _plain_form(node.target) if len(written) == 1 else None
-        if plain is None or node.args[:1] != (written[0],):
+        targets = changed(node)
+        plain = _plain_form(node.target) if len(targets) == 1 else None
+        if plain is None or node.args[:1] != (targets[0],):
             continue
-        value = written[0]
+        value = targets[0]
         is_fresh = value.op == "call_function" and not is_view(value) and not changed(value)
-        seen = [user for user in value.users if user is not node and (order[user] > order[node] or is_view(user))]
-        if is_fresh and not seen:
+        later_readers = [
+            user for user in value.users if user is not node and (order[user] > order[node] or is_view(user))
+        ]
+        if is_fresh and not later_readers:
             node.target = plain
 
 

@@ -20,7 +20,7 @@ _LIBRARIES = dict[str, Any]()  # of operators, which live as long as the process
 
 
 @dataclass(frozen=True)
-class Layout:
+class TensorLayout:
     """A tensor as a kernel was verified with it."""
 
     dtype: torch.dtype
@@ -43,8 +43,8 @@ class Layout:
 class VerifiedCase:
     """Inputs and outputs of one verified call, and the sizes that no shape of an input shows."""
 
-    inputs: tuple[Layout, ...]
-    outputs: tuple[Layout, ...]
+    inputs: tuple[TensorLayout, ...]
+    outputs: tuple[TensorLayout, ...]
     sizes: tuple[int, ...]
     dims: Mapping[str, int]
 
@@ -53,7 +53,7 @@ class VerifiedCase:
         return all(layout.holds(tensor) for layout, tensor in zip(self.inputs, tensors, strict=True))
 
 
-class Kernel:
+class PlacedKernel:
     """One region's kernel."""
 
     def __init__(self, record: Mapping[str, Any], space: str) -> None:
@@ -79,40 +79,64 @@ class Kernel:
         """Find the verified case that a call with these tensors is; None where it was not verified."""
         return next((case for case in self.cases if case.holds(tensors)), None)
 
-    def fake(self, *arguments: Any) -> Any:
-        """Make outputs for tracing."""
-        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
-        case = self.case_of(tensors)
-        if case is None:
-            raise ValueError(f"{self.name} was not verified for {told(tensors)}")
-        outputs = [layout.empty(tensors[0].device) for layout in case.outputs]
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
-    def original(self, *arguments: Any) -> Any:
+    def original(self, tensors: Sequence[Any], case: VerifiedCase) -> Any:
         """Compute the outputs by the model's own operators, laid out as the kernel does."""
-        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
-        case = self.case_of(tensors)
-        if case is None:
-            raise ValueError(f"{self.name} was not verified for {told(tensors)}")
-        given = [
-            t.permute(_inverse(order)) if order else t for t, order in zip(tensors, self.input_orders, strict=True)
-        ]
+        rows = zip(tensors, self.input_orders, strict=True)
+        given = [tensor.permute(_inverse(order)) if order else tensor for tensor, order in rows]
         outputs = []
         for value, layout, order in zip(self.pattern.run(*given), case.outputs, self.output_orders, strict=True):
             outputs.append(layout.empty(value.device).copy_(value.permute(order) if order else value))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
+@dataclass(frozen=True)
+class CustomOperator:
+    """One operator, with the kernels of all regions that it serves: they differ in sizes."""
+
+    kernels: tuple[PlacedKernel, ...]
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Return the entry of package.json, the same for all but for its sizes."""
+        return self.kernels[0].record
+
+    def case_of(self, tensors: Sequence[Any]) -> VerifiedCase:
+        """Find the verified case that a call is; ValueError where it was not verified."""
+        return self._served(tensors)[1]
+
+    def _served(self, tensors: Sequence[Any]) -> tuple[PlacedKernel, VerifiedCase]:
+        for kernel in self.kernels:
+            if (case := kernel.case_of(tensors)) is not None:
+                return kernel, case
+        raise ValueError(f"{self.record['operator']} was not verified for {told(tensors)}")
+
+    def fake(self, *arguments: Any) -> Any:
+        """Make outputs for tracing."""
+        tensors = _tensors(arguments)
+        outputs = [layout.empty(tensors[0].device) for layout in self.case_of(tensors).outputs]
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def original(self, *arguments: Any) -> Any:
+        """Compute the outputs by the model's own operators."""
+        tensors = _tensors(arguments)
+        kernel, case = self._served(tensors)
+        return kernel.original(tensors, case)
+
+
+def _tensors(arguments: Sequence[Any]) -> list[Any]:
+    return [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+
+
 def _inverse(order: Sequence[int]) -> list[int]:
     return [order.index(axis) for axis in range(len(order))]
 
 
-def _layout(row: Mapping[str, Any]) -> Layout:
-    return Layout(dtype_of(row["dtype"]), tuple(row["shape"]), tuple(row["stride"]))
+def _layout(row: Mapping[str, Any]) -> TensorLayout:
+    return TensorLayout(dtype_of(row["dtype"]), tuple(row["shape"]), tuple(row["stride"]))
 
 
 def _case(row: Mapping[str, Any]) -> VerifiedCase:
-    inputs, outputs = (tuple(_layout(one) for one in row[name]) for name in ("inputs", "outputs"))
+    inputs, outputs = (tuple(_layout(row_of) for row_of in row[name]) for name in ("inputs", "outputs"))
     return VerifiedCase(inputs, outputs, tuple(row["sizes"]), row["dims"])
 
 
@@ -133,27 +157,27 @@ def facts() -> dict[str, Any]:
     return values
 
 
-def kernels(kind: str) -> list[Kernel]:
+def kernels(kind: str) -> list[PlacedKernel]:
     """Load the kernels once for a process.
 
     `device` is the GPU; `lab` executes them on tensors of the processor; `original` computes the regions by the model's
     own operators on any device, which shows where kernels would stand.
     """
-    known = facts()
-    space = known["space"] if kind == DEVICE else f"{known['space']}_{kind}"
-    rows = [Kernel(row, space) for row in known["kernels"]]
+    facts_read = facts()
+    space = facts_read["space"] if kind == DEVICE else f"{facts_read['space']}_{kind}"
+    rows = [PlacedKernel(row, space) for row in facts_read["kernels"]]
     if kind not in (DEVICE, LAB, ORIGINAL):
         raise ValueError(f"kernels may be 'device', 'lab' or 'original', not {kind!r}")
     if space in _LIBRARIES:
         return rows
     _define(rows, space)
     if kind == LAB:
-        _implement_in_lab(rows, space, known["lab_cache"])
+        _implement_in_lab(rows, space, facts_read["lab_cache"])
     elif kind == ORIGINAL:
-        for kernel in _by_operator(rows):
-            _LIBRARIES[space].impl(kernel.record["operator"], kernel.original, "CompositeExplicitAutograd")
+        for served in _operators(rows):
+            _LIBRARIES[space].impl(served.record["operator"], served.original, "CompositeExplicitAutograd")
     elif torch.cuda.is_available():
-        _compile(known)
+        _compile(facts_read)
     return rows
 
 
@@ -168,23 +192,23 @@ def refusal(known: Mapping[str, Any], device: torch.device) -> str:
     return "" if is_same else f"its kernel was verified on the {known['title']}, and this is a {properties.name}"
 
 
-def _define(rows: Sequence[Kernel], space: str) -> None:
+def _define(rows: Sequence[PlacedKernel], space: str) -> None:
     _LIBRARIES[space] = library = torch.library.Library(space, "FRAGMENT")
-    for kernel in _by_operator(rows):
-        library.define(kernel.record["schema"])
-        operator = f"{space}::{kernel.record['operator']}"
-        torch.library.register_fake(operator, kernel.fake, lib=library)
-        if not kernel.has_backward:
-            torch.library.register_autograd(operator, _refuse, lib=library)
-    for kernel in _by_operator(rows):
-        if kernel.has_backward:
-            library.define(kernel.record["backward_schema"])
-            importlib.import_module(f"{__package__}.gradient_{kernel.name}")
+    for served in _operators(rows):
+        library.define(served.record["schema"])
+        name = f"{space}::{served.record['operator']}"
+        torch.library.register_fake(name, served.fake, lib=library)
+        if served.kernels[0].has_backward:
+            library.define(served.record["backward_schema"])
+            importlib.import_module(f"{__package__}.gradient_{served.kernels[0].name}")
+        else:
+            torch.library.register_autograd(name, _refuse, lib=library)
 
 
-def _by_operator(rows: Sequence[Kernel]) -> list[Kernel]:
-    """List one kernel of each operator: a kernel may serve regions of several sizes."""
-    return list({kernel.record["operator"]: kernel for kernel in rows}.values())
+def _operators(rows: Sequence[PlacedKernel]) -> list[CustomOperator]:
+    """Group the kernels by operator."""
+    names = dict.fromkeys(kernel.record["operator"] for kernel in rows)
+    return [CustomOperator(tuple(k for k in rows if k.record["operator"] == name)) for name in names]
 
 
 def _refuse(context: Any, *gradients: Any) -> Any:
@@ -204,13 +228,13 @@ def _compile(known: Mapping[str, Any]) -> None:
     )
 
 
-def _implement_in_lab(rows: Sequence[Kernel], space: str, cache: str) -> None:
+def _implement_in_lab(rows: Sequence[PlacedKernel], space: str, cache: str) -> None:
     try:
         lab_kernel = importlib.import_module("exports.models.lab_kernel")
     except ImportError:
         raise RuntimeError("kernels='lab' executes kernels by GPU Kernel Scientist: have it on the path") from None
-    library, place = _LIBRARIES[space], Path(cache) if cache else None
-    for kernel in _by_operator(rows):
-        folder, record = FOLDER / "lab" / kernel.name, kernel.record
-        executed = lab_kernel.LabKernel(folder / "kernel.hip", folder / "task", record["tunables"], place)
-        library.impl(record["operator"], executed.on_tensors(kernel.case_of), "CPU")
+    library, cache_folder = _LIBRARIES[space], Path(cache) if cache else None
+    for served in _operators(rows):
+        folder, record = FOLDER / "lab" / served.kernels[0].name, served.record
+        executed = lab_kernel.LabKernel(folder / "kernel.hip", folder / "task", record["tunables"], cache_folder)
+        library.impl(record["operator"], executed.on_tensors(served.case_of), "CPU")

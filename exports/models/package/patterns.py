@@ -46,7 +46,7 @@ Bound = dict[torch.fx.Node, torch.fx.Node]  # nodes of a pattern and those of th
 
 
 @dataclass(frozen=True)
-class Match:
+class PatternMatch:
     """One place: nodes of the model for the pattern's inputs, its outputs, and all that it computes."""
 
     inputs: tuple[torch.fx.Node, ...]
@@ -78,29 +78,29 @@ class Pattern:
         }
         for row in self._record["nodes"]:
             arguments = [_value(argument, values) for argument in row["args"]]
-            named = {name: _value(argument, values) for name, argument in row["kwargs"].items()}
-            values["node", row["name"]] = _operator(row["target"])(*arguments, **named)
+            arguments_by_name = {name: _value(argument, values) for name, argument in row["kwargs"].items()}
+            values["node", row["name"]] = _operator(row["target"])(*arguments, **arguments_by_name)
         return tuple(values["node", name] for name in self._record["outputs"])
 
-    def matches(self, graph: torch.fx.Graph) -> list[Match]:
+    def matches(self, graph: torch.fx.Graph) -> list[PatternMatch]:
         """List the places where it stands, in the graph's order; no two share an operator."""
-        found, taken = list[Match](), set[torch.fx.Node]()
+        matches, used_nodes = list[PatternMatch](), set[torch.fx.Node]()
         by_target = dict[Any, list[torch.fx.Node]]()
         for node in graph.nodes:
             if node.op == "call_function":
                 by_target.setdefault(node.target, []).append(node)
         for start in by_target.get(self.calls[0].target, []) if self.calls else []:
-            bound = next(self._bound({}, 0, by_target, start, taken), None)
+            bound = next(self._bound({}, 0, by_target, start, used_nodes), None)
             if bound is not None:
                 match = self._match(bound)
-                taken.update(match.inner)
-                found.append(match)
-        return found
+                used_nodes.update(match.inner)
+                matches.append(match)
+        return matches
 
-    def _match(self, bound: Bound) -> Match:
+    def _match(self, bound: Bound) -> PatternMatch:
         inner = tuple(bound[node] for node in self.calls)
         exact = all(_agrees(node, bound[node], bound, is_strict=True) is not None for node in self.calls)
-        return Match(tuple(bound[n] for n in self.inputs), tuple(bound[n] for n in self.outputs), inner, exact)
+        return PatternMatch(tuple(bound[n] for n in self.inputs), tuple(bound[n] for n in self.outputs), inner, exact)
 
     def _bound(
         self,
@@ -115,13 +115,13 @@ class Pattern:
             if self._is_closed(bound):
                 yield bound
             return
-        wanted = self.calls[place]
-        for node in [start] if start is not None else _candidates(wanted, bound, by_target):
+        pattern_node = self.calls[place]
+        for node in [start] if start is not None else _candidates(pattern_node, bound, by_target):
             if node in taken or node in bound.values():
                 continue
-            further = _agrees(wanted, node, bound, is_strict=False)
+            further = _agrees(pattern_node, node, bound, is_strict=False)
             if further is not None:
-                yield from self._bound({**bound, **further, wanted: node}, place + 1, by_target, None, taken)
+                yield from self._bound({**bound, **further, pattern_node: node}, place + 1, by_target, None, taken)
 
     def _is_closed(self, bound: Bound) -> bool:
         """Tell whether nothing outside reads an inner value; views may be read, as whoever does can make them again."""
@@ -190,14 +190,16 @@ def _same(mine: Any, theirs: Any, bound: Bound, further: Bound, may_differ: Any)
 def _arguments(node: torch.fx.Node) -> dict[str, Any]:
     """Map arguments by name, those left out with their defaults, without what means the default."""
     if not isinstance(node.target, torch._ops.OpOverload):
-        return {str(place): value for place, value in enumerate(node.args)} | dict(node.kwargs)
-    named = dict[str, Any]()
-    for place, argument in enumerate(node.target._schema.arguments):
-        given = place < len(node.args) or argument.name in node.kwargs
-        value = node.args[place] if place < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
-        if given or argument.has_default_value():
-            named[argument.name] = None if value == torch.preserve_format else value
-    return named
+        return {str(position): value for position, value in enumerate(node.args)} | dict(node.kwargs)
+    arguments_by_name = dict[str, Any]()
+    for position, argument in enumerate(node.target._schema.arguments):
+        is_stated = position < len(node.args) or argument.name in node.kwargs
+        value = (
+            node.args[position] if position < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
+        )
+        if is_stated or argument.has_default_value():
+            arguments_by_name[argument.name] = None if value == torch.preserve_format else value
+    return arguments_by_name
 
 
 def _empty(row: Mapping[str, Any]) -> torch.Tensor:
@@ -215,13 +217,13 @@ def dtype_of(name: str) -> torch.dtype:
 def _operator(target: str) -> Any:
     if target == "getitem":
         return operator.getitem
-    found: Any = torch.ops
+    matches: Any = torch.ops
     for word in target.split("."):
         try:
-            found = getattr(found, word)
+            matches = getattr(matches, word)
         except AttributeError:
             raise ValueError(f"this PyTorch has no operator {target}") from None
-    return found
+    return matches
 
 
 def _value(argument: Any, values: Mapping[tuple[str, str], Any]) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from exports.models.package.graphs import changed, is_view
-from exports.models.package.operators import Kernel, VerifiedCase, told
-from exports.models.package.patterns import Match
+from exports.models.package.operators import VerifiedCase, PlacedKernel, told
+from exports.models.package.patterns import PatternMatch
 
 
 class Replacing:
@@ -28,7 +28,19 @@ class Replacing:
         self._module.recompile()
         return self._module
 
-    def replace(self, kernel: Kernel, match: Match, values: Sequence[Any]) -> str:
+    def is_read(self, node: torch.fx.Node) -> bool:
+        """Tell whether something that is left in the graph reads a value."""
+        return node in self._live()
+
+    def _live(self) -> set[torch.fx.Node]:
+        """Find what the outputs need, and what updates something."""
+        needed = set[torch.fx.Node]()
+        for node in reversed(self.graph.nodes):
+            if node.op == "output" or node in needed or changed(node):
+                needed.update(node.all_input_nodes)
+        return needed
+
+    def replace(self, kernel: PlacedKernel, match: PatternMatch, values: Sequence[Any]) -> str:
         """Put the kernel in the place; the reason where it must not stand there, else an empty text."""
         if any(not isinstance(value, torch.Tensor) or not _is_static(value) for value in values):
             return "a shape depends on a size that changes from call to call"
@@ -47,8 +59,8 @@ class Replacing:
             return f"the model gives {told(outputs)}, and the kernel lays its results out otherwise"
         return self._insert(kernel, case, match)
 
-    def _insert(self, kernel: Kernel, case: VerifiedCase, match: Match) -> str:
-        order = {node: place for place, node in enumerate(self.graph.nodes)}
+    def _insert(self, kernel: PlacedKernel, case: VerifiedCase, match: PatternMatch) -> str:
+        order = {node: position for position, node in enumerate(self.graph.nodes)}
         inner = set(match.inner)
         users = [user for node in match.outputs for user in node.users if user not in inner]
         if not users:
@@ -78,7 +90,7 @@ class Replacing:
         """Return the value with its axes in this order; as it is where the order is empty."""
         return self.graph.call_function(torch.ops.aten.permute.default, (node, list(order))) if order else node
 
-    def _is_touched(self, match: Match, order: dict[torch.fx.Node, int], first: torch.fx.Node) -> bool:
+    def _is_touched(self, match: PatternMatch, order: dict[torch.fx.Node, int], first: torch.fx.Node) -> bool:
         """Tell whether an update in place may come between the operators, or reach a view that they share."""
         inner = set(match.inner)
         start = min(order[node] for node in inner)
@@ -95,13 +107,13 @@ def _ordered(value: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
 def _differentiated(graph: torch.fx.Graph, inputs: Sequence[torch.Tensor]) -> set[torch.fx.Node]:
     """Find the values through which gradients may flow."""
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
-    found = {
+    reached = {
         n for n, tensor in zip(placeholders, inputs, strict=True) if torch.is_grad_enabled() and tensor.requires_grad
     }
     for node in graph.nodes:
-        if any(argument in found for argument in node.all_input_nodes):
-            found.add(node)
-    return found
+        if any(argument in reached for argument in node.all_input_nodes):
+            reached.add(node)
+    return reached
 
 
 def _is_static(value: torch.Tensor) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from exports.models.check.checking import Rules, Subject, check  # noqa: E402
+from exports.models.check.checking import CheckRules, Subject, check  # noqa: E402
 from exports.models.check.outputs import InDouble, compare  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of PyTorch, about itself
@@ -78,7 +78,7 @@ def test_without_a_device_the_check_compares_outputs_alone() -> None:
     model = Narrow()
     places = SimpleNamespace(counts={"k": {"replaced": 0, "kept": 1}}, reasons={"k": ("it was not verified for x",)})
     package: Any = SimpleNamespace(apply=lambda model, **_: model, report=lambda _: places)
-    found = check(Subject("Narrow", model, draw, package, ("k",)), Rules(), lambda _: None)
+    found = check(Subject("Narrow", model, draw, package, ("k",)), CheckRules(), lambda _: None)
     assert found.sentence == (
         "Narrow: no device: times were not compared; k is used nowhere (it was not verified for x); outputs right on "
         "20 draws, their error 1.00 of eager's"

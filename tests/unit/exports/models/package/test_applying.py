@@ -1,4 +1,7 @@
-"""Kernels in a model's graph: where they stand, where they must not, and what `report` tells of it."""
+"""Kernels in a model's graph: where they stand, where they must not, and what `report` says of it.
+
+The package holds copies of `exports.models.package.applying` and its siblings.
+"""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ class OutputCheck:
     most_ratio: float  # the greatest error, likewise
     yardstick: str  # float64, or float32 where memory does not suffice
     reason: str = ""  # why they are wrong
+    rule: str = ""  # by which they are right
     decoding: str = ""  # about greedy decoding, where the model generates
 
 
@@ -115,5 +116,5 @@ def _listed(words: Sequence[str]) -> str:
 
 def forecast(model_us: float, rows: Sequence[tuple[int, float, float]]) -> float:
     """Compute the model's gain by Amdahl's law from places, the region's time and its kernel's, each in us a call."""
-    saved_us = sum(places * (region_us - kernel_us) for places, region_us, kernel_us in rows)
+    saved_us = sum(sites * (region_us - kernel_us) for sites, region_us, kernel_us in rows)
     return model_us / max(model_us - saved_us, 1e-9)

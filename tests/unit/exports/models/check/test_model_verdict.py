@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from exports.models.check.model_verdict import KernelEffect, ModelCheck, OutputCheck, forecast
 from exports.models.check.speed import Ratio
-from exports.models.check.verdict import KernelEffect, ModelCheck, OutputCheck, forecast
 
 RIGHT = OutputCheck(20, True, 0.98, 1.1, "float64")
 USED = KernelEffect("A", 12, 0, speed=1.8, in_model=Ratio(1.03, 1.02, 1.04))
