@@ -17,10 +17,10 @@ from records.model_scan import CASES, PATTERN, REGION, REGIONS, SCAN, ModelScan,
 
 if TYPE_CHECKING:
     from app.settings import Settings
-    from imports.models.costs import Rates
+    from imports.models.costs import ReachedRates
     from imports.models.device_times import DeviceTimes
     from imports.models.operator_graph import TracedModel
-    from imports.models.scanning import ScannedRegion
+    from imports.models.region_scan import ScannedRegion
 
 PAGE = "index.html"
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
@@ -65,13 +65,13 @@ def scan_of(settings: Settings, wish: ScanWish) -> FinishedScan:
     """Scan a model or a trace; UsageError says why it cannot be."""
     from app.task_folders import task_cage
     from imports.models.confined_scan import module_request, read_trace, traced
-    from imports.models.costs import Rates
-    from imports.models.scanning import scan_model
+    from imports.models.costs import ReachedRates
+    from imports.models.region_scan import scan_model
     from imports.models.trace_scan import scan_trace
     from sandbox.target import load_target
 
     path, name = model_place(wish.source)
-    rates, cage = Rates(load_target(wish.target)), task_cage(settings)
+    rates, cage = ReachedRates(load_target(wish.target)), task_cage(settings)
     if path.suffix in TRACES:
         trace = read_trace(path, cage)
         return FinishedScan(scan_trace(trace, path.name.split(".")[0], path.name, _rates_of(trace.device, rates)))
@@ -102,14 +102,14 @@ def _measured(model: TracedModel) -> DeviceTimes | None:
     return device_times(model)
 
 
-def _rates_of(device: str, rates: Rates) -> Rates | None:
+def _rates_of(device: str, rates: ReachedRates) -> ReachedRates | None:
     """Return the rates where the trace is from that GPU."""
-    from imports.models.costs import Rates
+    from imports.models.costs import ReachedRates
     from sandbox.target import load_target, target_names
 
     squeezed = device.lower().replace(" ", "")
     name = next((n for n in target_names() if n in squeezed), "")
-    return (rates if name == rates.target.name else Rates(load_target(name))) if name else None
+    return (rates if name == rates.target.name else ReachedRates(load_target(name))) if name else None
 
 
 def write_scan(finished: FinishedScan, folder: Path) -> None:

@@ -78,15 +78,15 @@ def coverage_of(path: Path) -> Coverage:
     """Scan a module and hold the scan against runs of the module and of its regions."""
     import torch
 
-    from imports.models.costs import Rates
+    from imports.models.costs import ReachedRates
     from imports.models.module_source import ModuleSource
-    from imports.models.scanning import scan_model
-    from imports.models.tracing import traced_model
+    from imports.models.module_tracing import traced_model
+    from imports.models.region_scan import scan_model
     from sandbox.target import load_target
 
     source = ModuleSource(path=path.name, text=path.read_text(encoding="utf-8"), function="")
     traced = traced_model(source)
-    scan, regions = scan_model(traced, Rates(load_target("mi300x")), path.name, "module")
+    scan, regions = scan_model(traced, ReachedRates(load_target("mi300x")), path.name, "module")
     from_regions = Counter[Key]()
     for region in regions:
         if region.text is None:

@@ -42,6 +42,7 @@ class Benchmark:
 ALONE = frozenset({"canaries", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}) | {
     "clock_campaign",
     "clock_winners",
+    "model_scan",  # needs PyTorch, and traces that are not ours
 }  # two clocks, beside each other
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from imports.confined import ENDS, LIMITS, NO_MEMORY, ended, has_torch, run_child
 from imports.foreign_text import BYTE_ORDER
+from imports.models.graph_check import refuse_forged
 from imports.models.operator_graph import TracedModel
-from imports.models.trace_record import Trace
+from imports.models.trace_record import ProfilerTrace
 from records import scratch_folder
 from records.codec import from_plain
 from records.errors import UsageError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sandbox.cage.confinement import Cage
 
 SECONDS = 600  # of processor time: an export of a model of 32 layers takes 60
+NO_ANSWER = "its process left no usable answer"
 MOST_ANSWER = 256 << 20
 MOST_FILES, MOST_FILE = 64, 1 << 20  # beside a module
 SCAN_LIMITS = replace(LIMITS, cpu_s=SECONDS, file_bytes=MOST_ANSWER)
@@ -31,19 +33,23 @@ SCAN_ENDS = {**ENDS, "cpu": f"it does not end within {SECONDS} s of processor ti
 
 
 def traced(request: Mapping[str, Any], cage: Cage) -> TracedModel:
-    """Trace a model; UsageError with the reason where it cannot be followed."""
+    """ProfilerTrace a model; UsageError with the reason where it cannot be followed."""
     if not has_torch():
         raise UsageError(
             "a model is traced with PyTorch on the processor, which is not installed here: type kernel-scientist setup "
             "torch"
         )
-    answer: TracedModel = _answer(TracedModel, request, cage, True)
-    return answer
+    model: TracedModel = _answer(TracedModel, request, cage, True)
+    try:
+        refuse_forged(model)
+    except (TypeError, ValueError):
+        raise UsageError(f"{Path(str(request['path'])).name} cannot be scanned: {NO_ANSWER}") from None
+    return replace(model, notes=tuple(clean(note) for note in model.notes))
 
 
-def read_trace(path: Path, cage: Cage) -> Trace:
+def read_trace(path: Path, cage: Cage) -> ProfilerTrace:
     """Read a profiler's trace; UsageError where it is none."""
-    answer: Trace = _answer(Trace, {"kind": "trace", "path": str(path.resolve())}, cage, False)
+    answer: ProfilerTrace = _answer(ProfilerTrace, {"kind": "trace", "path": str(path.resolve())}, cage, False)
     return answer
 
 
@@ -119,7 +125,7 @@ def _answer(kind: type[Any], request: Mapping[str, Any], cage: Cage, with_torch:
     try:
         return from_plain(kind, answer["answer"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise UsageError(f"{subject} cannot be scanned: its process left no usable answer") from None
+        raise UsageError(f"{subject} cannot be scanned: {NO_ANSWER}") from None
 
 
 def _left_answer(path: Path) -> dict[str, Any] | None:

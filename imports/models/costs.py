@@ -48,7 +48,7 @@ VECTOR = "fp32_vector"
 
 
 @dataclass(frozen=True)
-class Work:
+class OperatorWork:
     """What something moves and computes, and in how many kernels."""
 
     bytes: float
@@ -58,7 +58,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Rates:
+class ReachedRates:
     """The rates that a GPU reaches."""
 
     target: Target
@@ -78,12 +78,12 @@ class Rates:
         peaks = self.target.peaks_tflops
         return (peaks[peak] * MATRIX_SHARE if peak in peaks and peak != VECTOR else peaks[VECTOR]) * 1e6
 
-    def time_us(self, work: Work) -> float:
+    def time_us(self, work: OperatorWork) -> float:
         """Predict a time."""
         busy = max(work.bytes / self.bytes_us, work.flops / self.flops_us(work.peak))
         return work.launches * self.launch_us + busy
 
-    def bound_by(self, work: Work) -> str:
+    def bound_by(self, work: OperatorWork) -> str:
         """Name what most of that time goes to."""
         parts = {
             "launch": work.launches * self.launch_us,
@@ -93,19 +93,19 @@ class Rates:
         return max(parts, key=lambda name: parts[name])
 
 
-def operator_work(flow: DataFlow, node: GraphNode) -> Work:
+def operator_work(flow: DataFlow, node: GraphNode) -> OperatorWork:
     """Count what an operator alone costs, as a kernel of its own."""
     read = sum(_read_bytes(node, t) for name in node.reads() if (t := flow.tensor(name)) is not None)
     written = sum(tensor_bytes(t) for t in node.results)
     if node.operator in NAMES["update"]:
-        return Work(0, 0, VECTOR, 0)
+        return OperatorWork(0, 0, VECTOR, 0)
     passes = PASSES.get(node.operator, 1)
     flops = _flops(flow, node)
     launches = LAUNCHES.get(node.operator, 1) if role_of(node) != "recurrent" else 2 * _steps(flow, node)
-    return Work(passes * read + written, flops, _peak(flow, node), launches)
+    return OperatorWork(passes * read + written, flops, _peak(flow, node), launches)
 
 
-def region_work(flow: DataFlow, region: GraphRegion) -> Work:
+def region_work(flow: DataFlow, region: GraphRegion) -> OperatorWork:
     """Count what a region costs as one kernel: every input once, every output once."""
     read = 0.0
     for tensor in region.inputs:
@@ -119,7 +119,7 @@ def region_work(flow: DataFlow, region: GraphRegion) -> Work:
     works = [operator_work(flow, node) for node in region.operators]
     peaks = [work.peak for work in works if work.peak != VECTOR]
     has_steps = any(role_of(node) == "recurrent" for node in region.operators)
-    return Work(
+    return OperatorWork(
         read + written,
         sum(w.flops for w in works),
         peaks[0] if peaks else VECTOR,
@@ -191,6 +191,6 @@ def _steps(flow: DataFlow, node: GraphNode) -> int:
     return max(source.shape[0], 1) if source is not None and source.shape else 1
 
 
-def total_of(works: Iterable[Work], rates: Rates) -> float:
+def total_of(works: Iterable[OperatorWork], rates: ReachedRates) -> float:
     """Predict the time of kernels one after the other."""
     return sum(rates.time_us(work) for work in works)

@@ -37,7 +37,7 @@ class DeviceTimes:
     notes: tuple[str, ...]
 
 
-class Clock(Protocol):
+class OperatorClock(Protocol):
     """A way to time calls; a fake one ships for machines without a GPU: the processor's."""
 
     device: str
@@ -102,7 +102,7 @@ class GraphClock:
         return replay
 
 
-def device_times(model: TracedModel, clock: Clock | None = None) -> DeviceTimes | None:
+def device_times(model: TracedModel, clock: OperatorClock | None = None) -> DeviceTimes | None:
     """Time every operator of the model; None where PyTorch has no GPU here and no other clock is given."""
     if clock is None:
         if not torch.cuda.is_available():
@@ -126,7 +126,7 @@ def device_times(model: TracedModel, clock: Clock | None = None) -> DeviceTimes 
     return DeviceTimes(times, name, notes)
 
 
-def _timed(node: GraphNode, tensors: Mapping[str, tuple[ModelTensor, ...]], clock: Clock) -> float | None:
+def _timed(node: GraphNode, tensors: Mapping[str, tuple[ModelTensor, ...]], clock: OperatorClock) -> float | None:
     """Time one operator; None where it cannot be called by itself."""
     if CUSTOM in node.traits or any(-1 in t.shape for n in node.reads() for t in tensors.get(n, ())):
         return None

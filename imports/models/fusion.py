@@ -12,7 +12,7 @@ from functools import cached_property
 from math import prod
 
 from imports.models.operator_graph import GraphNode, OperatorGraph
-from imports.models.operator_roles import NAMES, Role, Rows, role_of, rows_of
+from imports.models.operator_roles import NAMES, Role, RowShape, role_of, rows_of
 from imports.models.tensor_sizes import tensor_bytes
 from records.model_scan import ModelTensor
 
@@ -71,12 +71,12 @@ class DataFlow:
 
 
 @dataclass
-class Group:
+class OperatorGroup:
     """Operators that are one kernel: their largest number of elements, and their rows where there are some."""
 
     names: list[str]
     space: int
-    rows: Rows | None
+    rows: RowShape | None
     role: Role
     is_closed: bool = False  # takes no part in fusion
     members: set[str] = field(default_factory=set)
@@ -87,10 +87,10 @@ class Fusion:
 
     def __init__(self, flow: DataFlow) -> None:
         self._flow = flow
-        self._group_of: dict[str, Group] = {}
+        self._group_of: dict[str, OperatorGroup] = {}
 
     @cached_property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[OperatorGroup]:
         """All groups, by their first operators' order."""
         flow = self._flow
         for node in flow.graph.nodes:
@@ -123,7 +123,7 @@ class Fusion:
         size = sum(prod(t.shape) for t in source)
         return not (node.operator in NAMES["repeat"] and tensor is not None and source and prod(tensor.shape) > size)
 
-    def _single(self, node: GraphNode) -> Group:
+    def _single(self, node: GraphNode) -> OperatorGroup:
         flow, role = self._flow, self._flow.roles[node.name]
         numbers = [prod(t.shape) for t in node.results]
         source = flow.first_tensor(node)
@@ -132,30 +132,30 @@ class Fusion:
             rows = rows_of(node, source)
             numbers.append(prod(source.shape))
         closed = role not in FUSED or any(-1 in t.shape for t in node.results)
-        return Group([node.name], max(numbers, default=1), rows, role, closed, {node.name})
+        return OperatorGroup([node.name], max(numbers, default=1), rows, role, closed, {node.name})
 
     def _sources(self, name: str) -> list[str]:
         return [s for s in self._flow.sources(self._flow.nodes[name]) if s in self._group_of]
 
-    def _readers(self, group: Group) -> Iterator[str]:
+    def _readers(self, group: OperatorGroup) -> Iterator[str]:
         """Yield the operators outside a group that read it."""
         for name in group.names:
             yield from (r for r in self._flow.readers.get(name, ()) if r not in group.members)
 
-    def _is_private(self, group: Group, other: Group) -> bool:
+    def _is_private(self, group: OperatorGroup, other: OperatorGroup) -> bool:
         """Tell whether nothing but the other group reads the group."""
         if any(name in self._flow.results for name in group.names):
             return False
         return all(reader in other.members for reader in self._readers(group))
 
-    def _try(self, producer: Group, consumer: Group) -> None:
+    def _try(self, producer: OperatorGroup, consumer: OperatorGroup) -> None:
         if producer is consumer or producer.is_closed or consumer.is_closed:
             return
         are_fused = producer.role in FUSED and consumer.role in FUSED
         if are_fused and self._fits(producer, consumer) and not self._goes_around(producer, consumer):
             self._merge(producer, consumer)
 
-    def _fits(self, producer: Group, consumer: Group) -> bool:
+    def _fits(self, producer: OperatorGroup, consumer: OperatorGroup) -> bool:
         """Tell whether one kernel can compute both over the same elements or rows."""
         if producer.rows and consumer.rows:
             per_row = producer.space > consumer.space and consumer.space % max(producer.rows.count, 1) == 0
@@ -168,7 +168,7 @@ class Fusion:
             return is_last and consumer.space % max(producer.rows.count, 1) == 0
         return producer.rows is None and self._is_private(producer, consumer)
 
-    def _goes_around(self, producer: Group, consumer: Group) -> bool:
+    def _goes_around(self, producer: OperatorGroup, consumer: OperatorGroup) -> bool:
         """Tell whether a path leads from one to the other over a third, which one kernel would have to wait for."""
         order, last = self._flow.order, max(self._flow.order[n] for n in consumer.names)
         waiting = [r for r in self._readers(producer) if r not in consumer.members]
@@ -184,7 +184,7 @@ class Fusion:
             waiting += self._readers(group)
         return False
 
-    def _merge(self, first: Group, second: Group) -> Group:
+    def _merge(self, first: OperatorGroup, second: OperatorGroup) -> OperatorGroup:
         small, large = sorted((first, second), key=lambda g: len(g.names))
         large.names += small.names
         large.members |= small.members
@@ -226,13 +226,13 @@ class Fusion:
         parts = [flow.tensor(n) for n in reader.reads() if flow.root(n) == name]
         return all(part is not None and prod(part.shape) == size for part in parts)
 
-    def _large_inputs(self, group: Group, size: int, known: Iterable[str]) -> bool:
+    def _large_inputs(self, group: OperatorGroup, size: int, known: Iterable[str]) -> bool:
         """Tell whether a group reads anything of that size but what is known."""
         names = {s for n in group.names for s in self._flow.sources(self._flow.nodes[n])} - group.members - set(known)
         tensors = (self._flow.tensor(name) for name in names)
         return any(t is not None and prod(t.shape) >= size for t in tensors)
 
-    def _widens(self, group: Group) -> bool:
+    def _widens(self, group: OperatorGroup) -> bool:
         flow = self._flow
         names = {s for n in group.names for s in flow.sources(flow.nodes[n])} - group.members
         read = sum(tensor_bytes(t) for name in names if (t := flow.tensor(name)) is not None)

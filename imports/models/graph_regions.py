@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from imports.models.fusion import DataFlow, Group
+from imports.models.fusion import DataFlow, OperatorGroup
 from imports.models.operator_graph import GraphNode
 from records.model_scan import ModelTensor, PatternNode, RegionPattern
 
@@ -22,7 +22,7 @@ class GraphRegion:
     operators: tuple[GraphNode, ...]  # those that are no views
     inputs: tuple[ModelTensor, ...]
     outputs: tuple[ModelTensor, ...]
-    group: Group
+    group: OperatorGroup
     is_constant: bool  # follows from weights alone
 
     @cached_property
@@ -87,7 +87,7 @@ def is_dense(tensor: ModelTensor) -> bool:
     )
 
 
-def region_of(flow: DataFlow, group: Group) -> GraphRegion:
+def region_of(flow: DataFlow, group: OperatorGroup) -> GraphRegion:
     """Make the region of a group of operators."""
     members = set(group.names)
     views, inputs = set[str](), dict[str, ModelTensor]()

@@ -145,7 +145,7 @@ class GraphWriter:
         if isinstance(value, (list, tuple)):
             return [self._encoded(v) for v in value]
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            return {"symbol": str(value)}
+            return {"symbol": ""}
         if isinstance(value, float) and not math.isfinite(value):
             return {"float": str(value)}
         if isinstance(value, torch.dtype):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class KernelFamily:
+class KernelKind:
     """A kind of kernels, and what to expect of one's own in its place."""
 
     pattern: re.Pattern[str]
@@ -22,8 +22,8 @@ LIBRARY = "a library's kernel: worth a try only where its shape is unusual"
 BETWEEN, RUNTIME = "between GPUs: no kernel of one", "the runtime's copy: avoid it in the model"
 
 
-def _family(pattern: str, kind: str, outlook: str) -> KernelFamily:
-    return KernelFamily(re.compile(pattern, re.IGNORECASE), kind, outlook)
+def _family(pattern: str, kind: str, outlook: str) -> KernelKind:
+    return KernelKind(re.compile(pattern, re.IGNORECASE), kind, outlook)
 
 
 FAMILIES = (
@@ -51,9 +51,9 @@ FAMILIES = (
     _family(r"reduce|sum_functor|welford", "reduction", OURS),
     _family(r"elementwise|vectorized|unrolled|pointwise|silu|gelu|sigmoid|cat(Array|_)|copy", "element-wise", OURS),
 )
-UNKNOWN = _family("", "other kernel", "its name tells nothing: " + OURS)
+UNKNOWN = _family("", "other kernel", "its name is no hint: " + OURS)
 
 
-def family_of(name: str) -> KernelFamily:
+def family_of(name: str) -> KernelKind:
     """Find the first family that knows a kernel's name."""
     return next((family for family in FAMILIES if family.pattern.search(name)), UNKNOWN)

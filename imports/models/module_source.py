@@ -41,6 +41,7 @@ class ModuleSource(TorchSource):
         torch.manual_seed(SEED)
         module = _module_of(target, space)
         name = getattr(target, "__name__", type(target).__name__)
+        name = name if name.isidentifier() else "model"
         torch.manual_seed(SEED)
         arguments, keywords = self._drawn_arguments(space, module)
         return OpenedModel(name, module.eval(), arguments, keywords)

@@ -35,14 +35,14 @@ INDEX_ARGUMENT = {  # where table and places stand
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowShape:
     """The rows that an operator works on, each for itself: so many, so long, with so many places between elements."""
 
     count: int
     length: int
     inner: int = 1
 
-    def agrees(self, other: Rows) -> bool:
+    def agrees(self, other: RowShape) -> bool:
         """Tell whether one kernel can hold a row of each."""
         return self == other or (self.count == other.count and self.inner == other.inner == 1)
 
@@ -80,24 +80,24 @@ def is_training(node: GraphNode) -> bool:
     return bool(flags and flags[0])
 
 
-def rows_of(node: GraphNode, source: ModelTensor) -> Rows:
+def rows_of(node: GraphNode, source: ModelTensor) -> RowShape:
     """Find the rows that a row operator works on, `source` being its first tensor."""
     shape, name = source.shape, node.operator
     if name in NAMES["norm"]:
         normalised = next((a for a in node.args if isinstance(a, list) and all(type(v) is int for v in a)), [])
         length = prod(normalised)
-        return Rows(prod(shape) // max(length, 1), length)
+        return RowShape(prod(shape) // max(length, 1), length)
     if name in NAMES["group_norm"]:
         groups = next((a for a in node.args[1:] if type(a) is int), 1) if name == "group_norm" else node.args[6]
         count = shape[0] * groups if shape and isinstance(groups, int) else 1
-        return Rows(count, prod(shape) // max(count, 1))
+        return RowShape(count, prod(shape) // max(count, 1))
     if name in NAMES["batch_norm"] and len(shape) > 1:
-        return Rows(shape[1], prod(shape) // max(shape[1], 1), prod(shape[2:]))
+        return RowShape(shape[1], prod(shape) // max(shape[1], 1), prod(shape[2:]))
     axes = _axes(node, len(shape))
     length = prod(shape[a] for a in axes)
     count = prod(shape) // max(length, 1)
     last = max(axes, default=len(shape) - 1)
-    return Rows(count, length, prod(shape[last + 1 :]))
+    return RowShape(count, length, prod(shape[last + 1 :]))
 
 
 def _axes(node: GraphNode, rank: int) -> Sequence[int]:

@@ -185,6 +185,13 @@ def _argument(value: Any, sizes: SizeNames) -> str:
     return repr(value)
 
 
+def _is_open(value: Any) -> bool:
+    """Tell whether an argument, at any depth, is known only while the model runs, or is a thing of Python's."""
+    if isinstance(value, Mapping):
+        return bool({"symbol", "other"} & set(value)) or any(map(_is_open, value.values()))
+    return isinstance(value, (list, tuple)) and any(map(_is_open, value))
+
+
 def refusal_of(region: GraphRegion) -> str:
     """Say why a region cannot be written so; empty where it can."""
     values = (*region.inputs, *region.outputs)
@@ -198,6 +205,8 @@ def refusal_of(region: GraphRegion) -> str:
             return f"{node.operator} draws random numbers"
         if any(-1 in t.shape for t in node.results) or (role_of(node) == "barrier" and "dynamic" in node.traits):
             return f"the size of what {node.operator} gives depends on values"
+        if _is_open((node.args, node.kwargs)):
+            return f"an argument of {node.operator} depends on values, or is none that a text can hold"
         if role_of(node) == "recurrent":
             return f"{node.operator} is a layer of many kernels"
     if any(-1 in t.shape for t in values):

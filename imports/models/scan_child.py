@@ -43,7 +43,7 @@ def _read(request: dict[str, Any]) -> Any:
         return read_trace(Path(request["path"]))
     import logging
 
-    from imports.models.tracing import traced_model, traced_program
+    from imports.models.module_tracing import traced_model, traced_program
 
     logging.disable(logging.CRITICAL)
     if kind == "exported":

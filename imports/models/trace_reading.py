@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from imports.models.trace_record import Trace, TracedKernel, TracedShapes
+from imports.models.trace_record import ProfilerTrace, TracedKernel, TracedShapes
 from imports.refusal import ImportRefused
 
 CHUNK = 1 << 20
@@ -44,7 +44,7 @@ class _Times:
         self.by_operator[operator] = number + count, total + time_us
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path) -> ProfilerTrace:
     """Read a trace; ImportRefused where it is none, or holds no kernel of a GPU."""
     try:
         with path.open("rb") as file:
@@ -58,7 +58,7 @@ def read_trace(path: Path) -> Trace:
         raise ImportRefused(f"its compressed data end early or are damaged ({error})") from None
 
 
-def _chrome(head: str, text: IO[str]) -> Trace:
+def _chrome(head: str, text: IO[str]) -> ProfilerTrace:
     kernels: dict[str, _Times] = {}
     operators: dict[Any, str] = {}  # external ids, and what their operators were called with
     runs: list[tuple[str, Any, float]] = []
@@ -143,7 +143,7 @@ def _number(value: Any) -> float:
         return 0.0
 
 
-def _rocprof(head: str, text: IO[str]) -> Trace:
+def _rocprof(head: str, text: IO[str]) -> ProfilerTrace:
     """Read rows of single runs, or of the totals of kernels."""
     kernels: dict[str, _Times] = {}
     first, last = float("inf"), 0.0
@@ -185,7 +185,7 @@ def _entry(kernels: dict[str, _Times], name: str) -> _Times:
     return kernels.setdefault(name, _Times())
 
 
-def _trace(form: str, device: str, kernels: Mapping[str, _Times], span_us: float) -> Trace:
+def _trace(form: str, device: str, kernels: Mapping[str, _Times], span_us: float) -> ProfilerTrace:
     """Order the kernels, and say what is missing."""
     records = [_kernel(name, times) for name, times in kernels.items()]
     total_us = sum(kernel.time_us for kernel in records)
@@ -197,7 +197,7 @@ def _trace(form: str, device: str, kernels: Mapping[str, _Times], span_us: float
             f"kernels run for {total_us / 1e3:.1f} of the {span_us / 1e3:.1f} ms between the first and the last: "
             "shares are of the kernels' time"
         )
-    return Trace(form, device, tuple(sorted(records, key=lambda k: -k.time_us)), tuple(notes))
+    return ProfilerTrace(form, device, tuple(sorted(records, key=lambda k: -k.time_us)), tuple(notes))
 
 
 def _kernel(name: str, times: _Times) -> TracedKernel:

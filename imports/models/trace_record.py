@@ -28,7 +28,7 @@ class TracedKernel:
 
 
 @dataclass(frozen=True)
-class Trace:
+class ProfilerTrace:
     """A trace's kernels, the one with the most time first."""
 
     form: str  # "PyTorch" or "rocprofv3"

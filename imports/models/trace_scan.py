@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from math import prod
 
-from imports.models.costs import PEAKS, VECTOR, Rates, Work
+from imports.models.costs import PEAKS, VECTOR, OperatorWork, ReachedRates
 from imports.models.kernel_names import PRODUCT, family_of
 from imports.models.tensor_sizes import element_bytes
-from imports.models.trace_record import Trace, TracedKernel, TracedShapes
+from imports.models.trace_record import ProfilerTrace, TracedKernel, TracedShapes
 from records.model_scan import MEASURED, ModelRegion, ModelScan, ModelTensor
 
 TYPES = {
@@ -20,7 +20,7 @@ PRODUCTS = re.compile(r"(?:^|::)(addmm|mm|bmm|baddbmm|linear|matmul|_scaled_mm|a
 MOST_LETTERS = 64
 
 
-def scan_trace(trace: Trace, model: str, source: str, rates: Rates | None) -> ModelScan:
+def scan_trace(trace: ProfilerTrace, model: str, source: str, rates: ReachedRates | None) -> ModelScan:
     """List the kernels; `rates` are those of the GPU that the trace is from, where it is known."""
     total_us = sum(kernel.time_us for kernel in trace.kernels)
     names = dict[str, int]()
@@ -33,7 +33,7 @@ def scan_trace(trace: Trace, model: str, source: str, rates: Rates | None) -> Mo
     return ModelScan(model, source, "trace", MEASURED, trace.device or "unknown", total_us, tuple(regions), trace.notes)
 
 
-def _region(name: str, kernel: TracedKernel, total_us: float, rates: Rates | None) -> ModelRegion:
+def _region(name: str, kernel: TracedKernel, total_us: float, rates: ReachedRates | None) -> ModelRegion:
     family, use = family_of(kernel.name), kernel.uses[0] if kernel.uses else None
     work = _product_work(use) if use and family.kind == PRODUCT else None
     roofline_us = gap = 0.0
@@ -83,7 +83,7 @@ def _tensors(use: TracedShapes) -> tuple[ModelTensor, ...]:
     return tuple(tensors)
 
 
-def _product_work(use: TracedShapes) -> Work | None:
+def _product_work(use: TracedShapes) -> OperatorWork | None:
     """Count a product of two recorded matrices; None for other operators."""
     match = PRODUCTS.search(use.operator)
     tensors = [t for t in _tensors(use) if len(t.shape) > 1]
@@ -95,4 +95,4 @@ def _product_work(use: TracedShapes) -> Work | None:
     moved = sum(prod(t.shape) * element_bytes(t.dtype) for t in (left, right)) + rows * columns * element_bytes(
         left.dtype
     )
-    return Work(moved, 2.0 * rows * columns * left.shape[-1], PEAKS.get(left.dtype, VECTOR))
+    return OperatorWork(moved, 2.0 * rows * columns * left.shape[-1], PEAKS.get(left.dtype, VECTOR))

@@ -17,7 +17,6 @@ FULL = "its importer has no room for it, and it is a noun of its own"
 REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
     "app.asking": "the terminal's part, which tests and programs do without",
-    "app.continuing": FULL,
     "exports.safetensors_file": "a file format that others define",
     "exports.original_definition": FULL,
     "imports.board_folder": "a file format that others define",

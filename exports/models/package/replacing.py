@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from exports.models.package.graphs import changed, is_view
-from exports.models.package.operators import VerifiedCase, PlacedKernel, told
+from exports.models.package.operators import PlacedKernel, VerifiedCase, told
 from exports.models.package.patterns import PatternMatch
 
 

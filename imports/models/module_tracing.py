@@ -136,7 +136,7 @@ def _sizes_met(program: Any, opened: OpenedModel) -> dict[str, Any]:
 
 
 def _with_tape(opened: OpenedModel) -> tuple[OperatorGraph, ...]:
-    """Trace what the module computes with the tape that it asks for, backward half included."""
+    """ProfilerTrace what the module computes with the tape that it asks for, backward half included."""
     state = {**dict(opened.module.named_parameters()), **dict(opened.module.named_buffers())}
     names, tensors = list(state), [i for i, a in enumerate(opened.arguments) if isinstance(a, torch.Tensor)]
 
@@ -172,7 +172,7 @@ def _between_breaks(opened: OpenedModel, path: str, reasons: list[str]) -> tuple
         with torch.no_grad():
             torch._dynamo.optimize(collect, dynamic=False)(opened.module)(*opened.arguments, **opened.keywords)
     except (*FAULTS, torch._dynamo.exc.TorchDynamoException) as error:
-        raise ImportRefused(f"it does not run: {reason_of(error, path)}") from None
+        raise ImportRefused(_fault_of(opened, path) or reason_of(error, path)) from None
     graphs = list[OperatorGraph]()
     for number, (module, arguments) in enumerate(pieces[:MOST_GRAPHS]):
         try:
@@ -185,6 +185,16 @@ def _between_breaks(opened: OpenedModel, path: str, reasons: list[str]) -> tuple
     if not any(graph.nodes for graph in graphs):
         raise ImportRefused(reasons[0])
     return tuple(graphs)
+
+
+def _fault_of(opened: OpenedModel, path: str) -> str:
+    """Say why the module does not run at all; empty where it does."""
+    try:
+        with torch.no_grad():
+            opened.module(*opened.arguments, **opened.keywords)
+    except FAULTS as error:
+        return f"it does not run: {reason_of(error, path)}"
+    return ""
 
 
 def _piece_roles(program: Any, arguments: tuple[Any, ...]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from imports.models.costs import Rates, Work, operator_work, region_work
+from imports.models.costs import OperatorWork, ReachedRates, operator_work, region_work
 from imports.models.fusion import DataFlow, Fusion
 from imports.models.graph_regions import GraphRegion, region_of
 from imports.models.operator_graph import TracedModel
@@ -44,7 +44,12 @@ class _Alike:
 
 
 def scan_model(
-    traced: TracedModel, rates: Rates, source: str, kind: str, measured: OperatorTimes | None = None, device: str = ""
+    traced: TracedModel,
+    rates: ReachedRates,
+    source: str,
+    kind: str,
+    measured: OperatorTimes | None = None,
+    device: str = "",
 ) -> tuple[ModelScan, tuple[ScannedRegion, ...]]:
     """Find the regions of all graphs; times are measured where those of the operators are given."""
     alike = _alike(traced)
@@ -84,7 +89,7 @@ def _alike(traced: TracedModel) -> dict[str, _Alike]:
     return entries
 
 
-def _times_us(entry: _Alike, rates: Rates, measured: OperatorTimes | None) -> float:
+def _times_us(entry: _Alike, rates: ReachedRates, measured: OperatorTimes | None) -> float:
     """Time of all occurrences as the model runs now, an operator a kernel."""
     if measured is None:
         each = sum(rates.time_us(operator_work(entry.flow, node)) for node in entry.region.operators)
@@ -92,7 +97,9 @@ def _times_us(entry: _Alike, rates: Rates, measured: OperatorTimes | None) -> fl
     return sum(measured.get(node.name, 0.0) for region in entry.occurrences for node in region.operators)
 
 
-def _scanned(name: str, model: str, entry: _Alike, rates: Rates, time_us: float, total_us: float) -> ScannedRegion:
+def _scanned(
+    name: str, model: str, entry: _Alike, rates: ReachedRates, time_us: float, total_us: float
+) -> ScannedRegion:
     region, count = entry.region, len(entry.occurrences)
     work = region_work(entry.flow, region)
     roofline_us = min(rates.time_us(work) * count, time_us) if time_us else rates.time_us(work) * count
@@ -124,7 +131,7 @@ def _scanned(name: str, model: str, entry: _Alike, rates: Rates, time_us: float,
     return ScannedRegion(record, whole, None if refusal else region_text(name, model, region))
 
 
-def _outlook(region: GraphRegion, work: Work, rates: Rates, time_us: float, gain: float) -> str:
+def _outlook(region: GraphRegion, work: OperatorWork, rates: ReachedRates, time_us: float, gain: float) -> str:
     """Say what a kernel of one's own could give."""
     roles = [role_of(node) for node in region.operators]
     library = next((LIBRARY[r] for r in roles if r in LIBRARY), "")

@@ -33,7 +33,7 @@ Sizes = Annotated[
     list[str] | None, typer.Option("--size", metavar="DIM=N,...", help="The sizes, with --input.", show_default=False)
 ]
 ForTarget = Annotated[str, typer.Option("--target", help="The GPU whose times are predicted.")]
-Rows = Annotated[int, typer.Option("--top", min=1, help="Rows of the table; the folder has all regions.")]
+Rows = Annotated[int, typer.Option("--top", min=1, help="RowShape of the table; the folder has all regions.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="The new folder; ./CLASS-scan by default.", show_default=False),
