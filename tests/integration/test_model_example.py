@@ -24,7 +24,7 @@ def test_the_example_goes_from_a_module_to_a_faster_one(
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
     monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(tmp_path / "runs"))
     assert run_command(["model", "scan", "block.py:Block"]) == 0
-    words = ["model", "run", "Block-scan", "--on", "lab", "--author", "playbook", "--picks", "1", "--wall", "60"]
+    words = ["model", "run", "Block-scan", "--on", "lab", "--author", "playbook", "--picks", "1", "--least-gain", "1.3"]
     assert run_command(words) == 0
     said = capsys.readouterr().out
     assert "Block_kernels: as by kernel-scientist model apply Block-scan" in said
