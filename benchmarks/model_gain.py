@@ -44,10 +44,10 @@ TRIED = 8  # choices of a kernel's tunables that are timed
 
 
 def task_of(region: PlacedRegion, target: str) -> Task:
-    """Load the task with the region's sizes among its tests and as its only benchmark."""
+    """Load the task with the region's sizes as its only benchmark."""
     task = load_task(FOLDER / region.task, target)
     case = with_shapes(task, [",".join(f"{name}={n}" for name, n in region.dims.items())]).tests[-1]
-    return replace(task, tests=(*task.tests, case), benchmarks=(replace(case, role="benchmark"),))
+    return replace(task, benchmarks=(replace(case, role="benchmark"),))
 
 
 def verified(task: Task, judge: GpuEvaluator | None) -> tuple[Prepared, Evaluation | None]:

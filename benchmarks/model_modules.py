@@ -113,7 +113,7 @@ class BiasedAttention(nn.Module):  # type: ignore[misc]
         batch, length = x.shape[:2]
         q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
         scores = torch.matmul(q, k.transpose(-1, -2)).reshape(batch, self.heads * length, length)
-        weights = biased_softmax(scores, self.bias.float()).reshape(batch, self.heads, length, length)
+        weights = biased_softmax(scores, self.bias).reshape(batch, self.heads, length, length)
         return self.out(torch.matmul(weights, v).transpose(1, 2).flatten(2))
 
 

@@ -42,8 +42,6 @@ class Benchmark:
 ALONE = frozenset({"canaries", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}) | {
     "clock_campaign",
     "clock_winners",
-    "model_gain",  # needs PyTorch and a GPU
-    "model_modules",
     "model_scan",  # needs PyTorch, and traces that are not ours
 }  # two clocks, beside each other
 BENCHMARKS = (

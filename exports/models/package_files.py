@@ -53,6 +53,18 @@ at::Tensor aligned(const at::Tensor& x) {{
 }}  // namespace
 TORCH_LIBRARY_IMPL({space}, CUDA, m) {{ m.impl("{name}", &{symbol}_aligned); }}
 """
+_GRADIENT = '''\
+"""Gradients of {region} by its backward kernel."""
+
+import torch
+
+{joined}
+
+@torch.library.register_fake("{space}::{name}")
+def _fake({parameters}):
+    """The gradients' shapes, for tracing."""
+{lines}
+'''
 
 
 @dataclass(frozen=True)
@@ -243,9 +255,17 @@ def _sources(operator: TorchOperator, space: str) -> dict[str, bytes]:
 
 def _gradient(kernel: RegionKernel, operator: TorchOperator, space: str) -> dict[str, bytes]:
     assert kernel.backward is not None
-    text = Gradient(operator, kernel.backward.operator).text(space, space)
-    title = f'"""Gradients of {kernel.region.name} by its backward kernel."""\n\nimport torch\n'
-    return {f"gradient_{kernel.region.name}.py": f"{title}{text}".encode()}
+    other = kernel.backward.operator
+    lines = "\n".join(f"    {line}" for line in other.output_lines(other.signature.first.name))
+    text = _GRADIENT.format(
+        region=kernel.region.name,
+        joined=Gradient(operator, other).text(space, space),
+        space=space,
+        name=other.name,
+        parameters=", ".join(other.names()),
+        lines=lines,
+    )
+    return {f"gradient_{kernel.region.name}.py": text.encode()}
 
 
 def _lab_files(kernel: RegionKernel) -> dict[str, bytes]:

@@ -14,7 +14,8 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Draw scores of rows that are flat and rows that are steep, and a bias."""
     batch, rows, cols = (case.dims[name] for name in ("batch", "rows", "cols"))
     x = rng.standard_normal((batch, rows, cols), dtype=np.float32) * rng.uniform(4, 40, (batch, rows, 1))
-    return {"x": x.astype(np.float32).astype(BF16), "bias": 2 * rng.standard_normal((rows, cols), dtype=np.float32)}
+    bias = 2 * rng.standard_normal((rows, cols), dtype=np.float32)
+    return {"x": x.astype(np.float32).astype(BF16), "bias": bias.astype(BF16)}
 
 
 def _computed(inputs: Tensors, kind: type[np.floating]) -> Array:

@@ -52,11 +52,11 @@ __device__ __forceinline__ float most_over_block(float value, float* partial) {
 
 // A row a block. Rows of whole packs stay in registers; others, and what lies beyond, are read again.
 extern "C" __global__ __launch_bounds__(BLOCK) void biased_softmax(
-    const unsigned short* __restrict__ x, const float* __restrict__ bias, unsigned short* __restrict__ y, int rows,
-    int cols) {
+    const unsigned short* __restrict__ x, const unsigned short* __restrict__ bias, unsigned short* __restrict__ y,
+    int rows, int cols) {
     __shared__ float partial[BLOCK / 32];
     const long start = ((long)blockIdx.y * rows + blockIdx.x) * cols;
-    const float* added = bias + (long)blockIdx.x * cols;
+    const unsigned short* added = bias + (long)blockIdx.x * cols;
     const int lane = threadIdx.x, packs = cols % 8 ? 0 : min(cols / 8, LOADS * BLOCK);
     float kept[LOADS][8];
     float most = -INFINITY;
@@ -65,19 +65,16 @@ extern "C" __global__ __launch_bounds__(BLOCK) void biased_softmax(
         const int p = lane + i * BLOCK;
         if (p >= packs) continue;
         const Pack v = *((const Pack*)(x + start) + p);
-        const float4 first = *((const float4*)added + 2 * p), second = *((const float4*)added + 2 * p + 1);
-        kept[i][0] = 0.125f * low(v[0]) + first.x;
-        kept[i][1] = 0.125f * high(v[0]) + first.y;
-        kept[i][2] = 0.125f * low(v[1]) + first.z;
-        kept[i][3] = 0.125f * high(v[1]) + first.w;
-        kept[i][4] = 0.125f * low(v[2]) + second.x;
-        kept[i][5] = 0.125f * high(v[2]) + second.y;
-        kept[i][6] = 0.125f * low(v[3]) + second.z;
-        kept[i][7] = 0.125f * high(v[3]) + second.w;
+        const Pack w = *((const Pack*)added + p);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            kept[i][2 * e] = 0.125f * low(v[e]) + low(w[e]);
+            kept[i][2 * e + 1] = 0.125f * high(v[e]) + high(w[e]);
+        }
 #pragma unroll
         for (int e = 0; e < 8; ++e) most = fmaxf(most, kept[i][e]);
     }
-    for (int c = 8 * packs + lane; c < cols; c += BLOCK) most = fmaxf(most, 0.125f * wide(x[start + c]) + added[c]);
+    for (int c = 8 * packs + lane; c < cols; c += BLOCK) most = fmaxf(most, 0.125f * wide(x[start + c]) + wide(added[c]));
     most = most_over_block(most, partial);
     float sum = 0.0f;
 #pragma unroll
@@ -89,7 +86,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void biased_softmax(
             sum += kept[i][e];
         }
     }
-    for (int c = 8 * packs + lane; c < cols; c += BLOCK) sum += expf(0.125f * wide(x[start + c]) + added[c] - most);
+    for (int c = 8 * packs + lane; c < cols; c += BLOCK) sum += expf(0.125f * wide(x[start + c]) + wide(added[c]) - most);
     const float scale = 1.0f / over_block(sum, partial);
 #pragma unroll
     for (int i = 0; i < LOADS; ++i) {
@@ -101,5 +98,5 @@ extern "C" __global__ __launch_bounds__(BLOCK) void biased_softmax(
         *((Pack*)(y + start) + p) = result;
     }
     for (int c = 8 * packs + lane; c < cols; c += BLOCK)
-        y[start + c] = (unsigned short)narrow(expf(0.125f * wide(x[start + c]) + added[c] - most) * scale);
+        y[start + c] = (unsigned short)narrow(expf(0.125f * wide(x[start + c]) + wide(added[c]) - most) * scale);
 }

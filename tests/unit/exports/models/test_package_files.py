@@ -38,7 +38,9 @@ def test_a_package_has_sources_patterns_and_the_verified_cases() -> None:
 def test_a_kernel_of_gradients_goes_with_its_own() -> None:
     files = package_files("Block", "kernels", [region_kernel("bias_gelu", has_backward=True)], MI300X)
     row = json.loads(files["package.json"])["kernels"][0]
+    assert b"::bias_gelu_backward" in files["gradient_bias_gelu.py"]
     assert row["has_backward"] and row["backward_schema"].startswith("bias_gelu_backward(")
+    compile(files["gradient_bias_gelu.py"], "gradient", "exec")
     assert b"register_autograd" in files["gradient_bias_gelu.py"] and "kernels/bias_gelu_backward.cpp" in files
 
 
