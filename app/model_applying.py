@@ -65,23 +65,25 @@ def package_of(
     scan = read_scan(folder)
     if scan.source_kind == "trace":
         raise UsageError("a trace has no graph to put kernels into: scan the module itself")
-    kernels, gpu = list[RegionKernel](), ""
+    kernels, gpu, notes = list[RegionKernel](), "", list[str]()
     for word in map(KernelWord.read, words):
         kernel = word.kernel(settings, target, on, unchecked)
         if gpu and kernel.target != gpu:
             raise UsageError(f"one kernel is for {gpu}, another for {kernel.target}: a package is for one GPU")
         gpu = kernel.target
+        if kernel.evaluation is None:
+            notes.append(f"{word.name} was not verified here; the package takes every case of its task for verified")
         kernels += _region_kernels(settings, folder, scan, word, kernel, on, unchecked)
-    notes = tuple(
+    notes += [
         f"{kernel.region.name}: its kernel was verified for other shapes or strides than the model's, and will be used "
         "nowhere in it"
         for kernel in kernels
         if not holds_region(kernel)
-    )
+    ]
     name = re.sub(r"\W", "_", scan.model, flags=re.ASCII)
     place = out or Path(f"{name}{SUFFIX}")
     files = package_files(scan.model, place.resolve().name, kernels, load_target(gpu), settings.cache_folder)
-    return place, files, notes
+    return place, files, tuple(notes)
 
 
 def _region_kernels(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -82,6 +83,10 @@ def captured(call: Call) -> Call:
     try:
         with torch.cuda.graph(graph):
             result = call()
+    except BaseException:
+        with suppress(RuntimeError, AttributeError):  # a capture that failed may leave its memory pool open
+            torch._C._cuda_endAllocateToPool(torch.cuda.current_device(), graph.pool())
+        raise
     finally:
         torch.cuda.synchronize()
 
