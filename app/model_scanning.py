@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PAGE = "index.html"
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 TRACES = (".json", ".gz", ".csv")
-EXPORTED = ".pt2"
+EXPORTED, DEFAULT = ".pt2", "mi300x"
 FILE_CLASS = re.compile(r"(.+\.py):([A-Za-z_]\w*)")
 
 
@@ -35,7 +35,7 @@ class ScanWish:
 
     source: str  # FILE.py:CLASS, FILE.pt2 or a trace
     inputs: DeclaredInputs = field(default_factory=DeclaredInputs)
-    target: str = "mi300x"
+    target: str = ""  # empty: an MI300X, and for a trace the GPU that it names
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,12 @@ def scan_of(settings: Settings, wish: ScanWish) -> FinishedScan:
     from sandbox.target import load_target
 
     path, name = model_place(wish.source)
-    rates, cage = ReachedRates(load_target(wish.target)), task_cage(settings)
+    rates, cage = ReachedRates(load_target(wish.target or DEFAULT)), task_cage(settings)
     if path.suffix in TRACES:
         trace = read_trace(path, cage)
-        return FinishedScan(scan_trace(trace, path.name.split(".")[0], path.name, _rates_of(trace.device, rates)))
+        stated = rates if wish.target and not trace.device else None
+        own_rates = _rates_of(trace.device, rates) or stated
+        return FinishedScan(scan_trace(trace, path.name.split(".")[0], path.name, own_rates))
     inputs = wish.inputs.checked()
     note(f"following {path.name}, confined: without network, without your files and without memory for its weights")
     if path.suffix == EXPORTED:

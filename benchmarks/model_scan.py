@@ -1,11 +1,11 @@
-"""Scans of models held against what PyTorch runs, and of traces against sums of their own: needs PyTorch.
+"""Scans of models compared with what PyTorch runs, and of traces with sums of their own: needs PyTorch.
 
     python -m benchmarks.model_scan [--traces FOLDER]
 
 Each module runs eagerly under a recorder of operators with their shapes, types and times, and under hooks of its
 submodules. Covered is the time of the operators that the regions, run as functions from their own text as often as the
-scan counts them, call on tensors of the same shapes and types. A trace is held against the sum over its whole JSON, and
-against `NAME.csv` beside it where TraceLens has made that table of kernels.
+scan counts them, call on tensors of the same shapes and types. A trace is compared with the sum over its JSON, and with
+`NAME.csv` beside it where TraceLens has made that table of kernels.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def recorder() -> Any:
 
 
 def coverage_of(path: Path) -> Coverage:
-    """Scan a module and hold the scan against runs of the module and of its regions."""
+    """Scan a module and compare the scan with runs of the module and of its regions."""
     import torch
 
     from imports.models.costs import ReachedRates

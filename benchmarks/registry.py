@@ -39,7 +39,7 @@ class Benchmark:
 
 # Programs for whoever asks one question: two are for whoever works on the interpreter, and `machine_speed` compares it
 # with another checkout.
-ALONE = frozenset({"canaries", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}) | {
+ALONE = frozenset({"beliefs", "canaries", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}) | {
     "clock_campaign",
     "clock_winners",
     "model_scan",  # needs PyTorch, and traces that are not ours

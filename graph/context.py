@@ -81,6 +81,7 @@ class Limits:
     greedy: int = 0  # 1: each generation builds on the fastest kernel, and the author is not asked which
     inspiration: int = 0  # from this generation on base and reference are drawn from the fastest five; 0: never
     bandit: int = 0  # 1: which rules pick experiments follows from what they gained for their kernels; 0: each in turn
+    beliefs: int = 1  # 0: kept ideas count with the gains that were predicted, whatever was found since
     answers: int = 1  # a generation without a gain is answered by a named change of the search; 0: by none
     attainable_fraction: float = 0.98  # stop when so much of the speed is reached that roofline and launch leave
     ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed

@@ -19,9 +19,11 @@ from typing_extensions import TypedDict
 
 from graph import nodes
 from graph.approving import approve
+from graph.confirming import Confirmation, confirm
 from graph.context import Context
 from graph.labels import NAME
 from graph.pausing import pausing
+from graph.routes import after_reflect, fan_out
 from graph.state import State, TrialState
 from graph.subgraph import BEGINNINGS, STAGES, add_routes, begin
 from graph.thread_node import ThreadNode
@@ -91,6 +93,12 @@ class ServedTrial(TrialState, total=False):
     run_id: str
 
 
+class ServedConfirmation(Confirmation):
+    """A leader's confirmation, with the run that it belongs to."""
+
+    run_id: str
+
+
 class TrialOutcome(TypedDict):
     """The part of an experiment that its run keeps."""
 
@@ -127,6 +135,8 @@ def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, Run
         graph.add_node(name, _followed(service, name, getattr(nodes, name)))
     graph.add_node("approve", _followed(service, "approve", approve))
     graph.add_node("experiment", _experiment(service))
+    confirming = ThreadNode(_opened(service, confirm), "confirm")
+    graph.add_node("confirm", confirming, input_schema=ServedConfirmation)
     graph.add_node("conclude", _conclude(service))
     graph.add_edge(START, "request")
     for before, after in (
@@ -135,12 +145,13 @@ def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, Run
         ("select", "retrieve"),
         ("retrieve", "plan"),
         ("experiment", "reflect"),
+        ("confirm", "reflect"),
         ("conclude", END),
     ):
         graph.add_edge(before, after)
-    graph.add_conditional_edges("plan", _fan_out, ["approve", "experiment", "reflect"])
-    graph.add_conditional_edges("approve", _fan_out, ["experiment", "reflect"])
-    graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "conclude"})
+    graph.add_conditional_edges("plan", _fan_out, ["approve", "experiment", "confirm", "reflect"])
+    graph.add_conditional_edges("approve", _fan_out, ["experiment", "confirm", "reflect"])
+    graph.add_conditional_edges("reflect", after_reflect, {"select": "select", "__end__": "conclude"})
     compiled = graph.compile(name=NAME)
     compiled.__class__ = CheckedGraph  # a graph's builder makes no other class, and copies of this one keep it
     return compiled.with_config({"recursion_limit": STEPS})
@@ -263,7 +274,7 @@ def _followed(service: RunService, name: str, node: Callable[[State, Runtime[Con
 
 def _fan_out(state: ServedState) -> list[Send] | str:
     """Send the experiments of the generation, each with the run that it belongs to."""
-    sends = nodes.fan_out(state)
+    sends = fan_out(state)
     if isinstance(sends, str):
         return sends
     return [Send(send.node, {**send.arg, "run_id": state["run_id"]}) for send in sends]

@@ -51,6 +51,7 @@ class State(TypedDict, total=False):
     seed_us: float  # the geomean of the best of generation 0 as tuned; a run of an older program lacks it
     best_id: str
     best_us: float
+    is_confirming: bool  # the best kernel is still to be executed whole, beside the next experiments
     base_id: str
     reference_id: str | None
     picks: list[Pick]

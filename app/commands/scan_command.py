@@ -32,7 +32,14 @@ Inputs = Annotated[
 Sizes = Annotated[
     list[str] | None, typer.Option("--size", metavar="DIM=N,...", help="The sizes, with --input.", show_default=False)
 ]
-ForTarget = Annotated[str, typer.Option("--target", help="The GPU whose times are predicted.")]
+ForTarget = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        help="The GPU whose times are predicted, mi300x by default; of a trace that names none, the GPU it is from.",
+        show_default=False,
+    ),
+]
 Rows = Annotated[int, typer.Option("--top", min=1, help="RowShape of the table; the folder has all regions.")]
 Out = Annotated[
     Path | None,
@@ -44,7 +51,7 @@ def command(
     source: Source,
     input_: Inputs = None,
     size: Sizes = None,
-    target: ForTarget = "mi300x",
+    target: ForTarget = "",
     top: Rows = 20,
     out: Out = None,
     json: Json = False,
@@ -77,7 +84,8 @@ def show(scan: ModelScan, top: int) -> None:
     from page.model_page import summary
 
     headings = ["region", "kind", "calls", "time", "share", "bound by", "gap", "gain", "what to expect"]
-    table(headings, [_row(region) for region in scan.regions[:top]], right=(2, 3, 4, 6, 7))
+    is_traced = scan.source_kind == "trace"
+    table(headings, [_row(region, is_traced) for region in scan.regions[:top]], right=(2, 3, 4, 6, 7))
     if len(scan.regions) > top:
         rest = sum(region.share for region in scan.regions[top:])
         say(f"{len(scan.regions) - top} more regions with {rest:.1%} of the time")
@@ -86,9 +94,10 @@ def show(scan: ModelScan, top: int) -> None:
     say(summary(scan))
 
 
-def _row(region: ModelRegion) -> list[str]:
+def _row(region: ModelRegion, is_traced: bool) -> list[str]:
+    """Write a row; a kernel of a trace goes by its library's name for it."""
     return [
-        region.name[:40],
+        region.operators[0][:60] if is_traced else region.name[:40],
         region.kind,
         str(region.count),
         format_us(region.time_us),
@@ -96,5 +105,5 @@ def _row(region: ModelRegion) -> list[str]:
         region.bound_by or "?",
         f"{region.gap:.2f}x" if region.gap else "?",
         f"{region.model_gain:.3f}x",
-        region.reason if region.is_task else f"no task: {region.reason}",
+        region.reason if region.is_task or is_traced else f"no task: {region.reason}",
     ]

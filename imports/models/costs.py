@@ -96,13 +96,13 @@ class ReachedRates:
 def operator_work(flow: DataFlow, node: GraphNode) -> OperatorWork:
     """Count what an operator alone costs, as a kernel of its own."""
     read = sum(_read_bytes(node, t) for name in node.reads() if (t := flow.tensor(name)) is not None)
-    written = sum(tensor_bytes(t) for t in node.results)
+    written_bytes = sum(tensor_bytes(t) for t in node.results)
     if node.operator in NAMES["update"]:
         return OperatorWork(0, 0, VECTOR, 0)
     passes = PASSES.get(node.operator, 1)
     flops = _flops(flow, node)
     launches = LAUNCHES.get(node.operator, 1) if role_of(node) != "recurrent" else 2 * _steps(flow, node)
-    return OperatorWork(passes * read + written, flops, _peak(flow, node), launches)
+    return OperatorWork(passes * read + written_bytes, flops, _peak(flow, node), launches)
 
 
 def region_work(flow: DataFlow, region: GraphRegion) -> OperatorWork:
@@ -115,12 +115,12 @@ def region_work(flow: DataFlow, region: GraphRegion) -> OperatorWork:
             if (t := flow.tensor(name)) is not None
         }
         read += min(float(tensor_bytes(tensor)), float(sum(parts.values()))) if parts else 0.0
-    written = sum(tensor_bytes(t) for t in region.outputs)
+    written_bytes = sum(tensor_bytes(t) for t in region.outputs)
     works = [operator_work(flow, node) for node in region.operators]
     peaks = [work.peak for work in works if work.peak != VECTOR]
     has_steps = any(role_of(node) == "recurrent" for node in region.operators)
     return OperatorWork(
-        read + written,
+        read + written_bytes,
         sum(w.flops for w in works),
         peaks[0] if peaks else VECTOR,
         max(w.launches for w in works) if has_steps else 1,
@@ -134,10 +134,10 @@ def _names_met(region: GraphRegion, root: str, flow: DataFlow) -> list[str]:
 
 def _read_bytes(node: GraphNode, tensor: ModelTensor) -> int:
     """Count what an operator reads of a tensor: of a table no more than what comes out."""
-    whole = tensor_bytes(tensor)
+    full_bytes = tensor_bytes(tensor)
     if node.operator not in INDEXED or not node.results:
-        return whole
-    return min(whole, elements_met(node.results[0]) * element_bytes(tensor.dtype))
+        return full_bytes
+    return min(full_bytes, elements_met(node.results[0]) * element_bytes(tensor.dtype))
 
 
 def _peak(flow: DataFlow, node: GraphNode) -> str:

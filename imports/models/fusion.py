@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
-from imports.models.operator_graph import GraphNode, OperatorGraph
+from imports.models.operator_graph import CUSTOM, RANDOM, GraphNode, OperatorGraph
 from imports.models.operator_roles import NAMES, Role, RowShape, role_of, rows_of
 from imports.models.tensor_sizes import tensor_bytes
 from records.model_scan import ModelTensor
 
 FUSED = ("map", "row", "gather")
-LIBRARY = ("product", "convolution", "attention", "recurrent")
+LIBRARY = ("product", "convolution", "attention")
 NARROWER = 0.75  # of the bytes that it writes: so few what stands before a product may read
 
 
@@ -39,7 +39,16 @@ class DataFlow:
             if self.roles[node.name] != "view":
                 for name in self.sources(node):
                     self.readers.setdefault(name, []).append(node.name)
+        self.constants = self._constants()
         self.results = {self.root(name) for name in graph.outputs}
+
+    def _constants(self) -> set[str]:
+        """Find the values that follow from weights and constants alone, whatever the model is given."""
+        constants = {name for name, tensor in self.inputs.items() if tensor.role}
+        for node in self.graph.nodes:
+            if RANDOM not in node.traits and CUSTOM not in node.traits and constants.issuperset(node.reads()):
+                constants.add(node.name)
+        return constants
 
     def root(self, name: str) -> str:
         """Find the operator or input that a value comes from, past views and the parts of several results."""
@@ -204,10 +213,10 @@ class Fusion:
         if len(readers) == 1 and node.name not in flow.results:
             behind = next(iter(readers.values()))
             is_map = behind.rows is None and behind.role == "map" and not behind.is_closed and behind.space == size
-            whole = all(self._reads_whole(flow.nodes[n], node.name, size) for n in behind.names)
+            is_elementwise = all(self._reads_whole(flow.nodes[n], node.name, size) for n in behind.names)
             if (
                 is_map
-                and whole
+                and is_elementwise
                 and not self._large_inputs(behind, size, {node.name})
                 and not self._goes_around(product, behind)
             ):
@@ -226,9 +235,11 @@ class Fusion:
         parts = [flow.tensor(n) for n in reader.reads() if flow.root(n) == name]
         return all(part is not None and prod(part.shape) == size for part in parts)
 
-    def _large_inputs(self, group: OperatorGroup, size: int, known: Iterable[str]) -> bool:
+    def _large_inputs(self, group: OperatorGroup, size: int, excepted: Iterable[str]) -> bool:
         """Tell whether a group reads anything of that size but what is known."""
-        names = {s for n in group.names for s in self._flow.sources(self._flow.nodes[n])} - group.members - set(known)
+        names = (
+            {s for n in group.names for s in self._flow.sources(self._flow.nodes[n])} - group.members - set(excepted)
+        )
         tensors = (self._flow.tensor(name) for name in names)
         return any(t is not None and prod(t.shape) >= size for t in tensors)
 
@@ -237,5 +248,5 @@ class Fusion:
         names = {s for n in group.names for s in flow.sources(flow.nodes[n])} - group.members
         read = sum(tensor_bytes(t) for name in names if (t := flow.tensor(name)) is not None)
         ends = [n for n in group.names if any(r not in group.members for r in flow.readers.get(n, ()))]
-        written = sum(tensor_bytes(t) for n in ends for t in flow.nodes[n].results[:1])
-        return read <= NARROWER * written
+        written_bytes = sum(tensor_bytes(t) for n in ends for t in flow.nodes[n].results[:1])
+        return read <= NARROWER * written_bytes

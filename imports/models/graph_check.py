@@ -27,29 +27,29 @@ def refuse_forged(model: TracedModel) -> None:
 
 
 def _check_graph(graph: OperatorGraph) -> None:
-    there = set[str]()
+    defined = set[str]()
     for tensor in graph.inputs:
         _check_tensor(tensor)
-        _add(there, tensor.name)
+        _add(defined, tensor.name)
     for node in graph.nodes:
         _require(isinstance(node.target, str) and TARGET.fullmatch(node.target) is not None)
         _require(all(isinstance(k, str) and NAME.fullmatch(k) for k in node.kwargs))
-        _check_value((*node.args, *node.kwargs.values()), there, 0)
+        _check_value((*node.args, *node.kwargs.values()), defined, 0)
         for tensor in node.results:
             _check_tensor(tensor)
         _require(all(isinstance(trait, str) for trait in node.traits))
         _require(node.target != "getitem" or _is_part(node))
-        _add(there, node.name)
-    _require(all(name in there for name in graph.outputs))
+        _add(defined, node.name)
+    _require(all(name in defined for name in graph.outputs))
 
 
 def _is_part(node: GraphNode) -> bool:
     return len(node.args) == 2 and isinstance(node.args[0], Mapping) and type(node.args[1]) is int and not node.kwargs
 
 
-def _add(there: set[str], name: object) -> None:
-    _require(isinstance(name, str) and DOTTED.fullmatch(name) is not None and name not in there)
-    there.add(str(name))
+def _add(defined: set[str], name: object) -> None:
+    _require(isinstance(name, str) and DOTTED.fullmatch(name) is not None and name not in defined)
+    defined.add(str(name))
 
 
 def _check_tensor(tensor: ModelTensor) -> None:
@@ -60,27 +60,27 @@ def _check_tensor(tensor: ModelTensor) -> None:
     _require(tensor.role in ("", "weight", "constant"))
 
 
-def _check_value(value: Any, there: set[str], depth: int) -> None:
+def _check_value(value: Any, defined: set[str], depth: int) -> None:
     _require(depth <= MOST_DEPTH)
     if isinstance(value, Mapping):
         _require(len(value) == 1)
         key, content = next(iter(value.items()))
         if key == "node":
-            _require(content in there)
+            _require(content in defined)
         elif key == "float":
             _require(content in ("inf", "-inf", "nan"))
         elif key != "symbol":
             _require(key in WORDS and isinstance(content, str) and NAME.fullmatch(content) is not None)
     elif isinstance(value, (list, tuple)):
-        _check_values(value, there, depth + 1)
+        _check_values(value, defined, depth + 1)
     else:
         _require(value is None or isinstance(value, (bool, int, float, str)))
         _require(not isinstance(value, float) or math.isfinite(value))
 
 
-def _check_values(values: Iterable[Any], there: set[str], depth: int) -> None:
+def _check_values(values: Iterable[Any], defined: set[str], depth: int) -> None:
     for value in values:
-        _check_value(value, there, depth)
+        _check_value(value, defined, depth)
 
 
 def _require(holds: bool) -> None:

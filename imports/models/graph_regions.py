@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,6 +33,7 @@ class GraphRegion:
         used = dict[str, int]()
         for node in self.nodes:
             base = node.operator.strip("_")
+            base = f"{base}_of" if keyword.iskeyword(base) else base
             used[base] = used.get(base, -1) + 1
             names[node.name] = f"{base}_{used[base]}" if used[base] else base
         return names
@@ -102,15 +104,13 @@ def region_of(flow: DataFlow, group: OperatorGroup) -> GraphRegion:
     names = {n.name for n in nodes}
     missing = [flow.nodes[o.name] for o in outputs if o.name not in names]  # results of several that others read
     nodes = sorted([*nodes, *missing], key=lambda n: flow.order[n.name])
-    roots = {flow.root(name) for name in inputs}
-    constant = all(name in flow.inputs and flow.inputs[name].role for name in roots)
     return GraphRegion(
         tuple(nodes),
         tuple(n for n in nodes if n.name in members),
         tuple(replace(t, name=n) for n, t in inputs.items()),
         outputs,
         group,
-        constant,
+        flow.constants.issuperset(group.names),
     )
 
 

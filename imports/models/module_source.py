@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,10 @@ class ModuleSource(TorchSource):
     def opened(self) -> OpenedModel:
         """Execute the file and build the module, in evaluation mode; ImportRefused where it has none or no inputs."""
         Neighbours(self.modules)
+        with converting_by_replacement():
+            return self._opened()
+
+    def _opened(self) -> OpenedModel:
         torch.manual_seed(SEED)
         space = self._executed({})
         target = self._target({n: v for n, v in space.items() if n not in DRAWING})
@@ -61,6 +66,31 @@ class ModuleSource(TorchSource):
         if isinstance(drawn, Mapping):
             return (), dict(drawn)
         return (drawn,) if isinstance(drawn, torch.Tensor) else tuple(drawn), {}
+
+
+@contextmanager
+def converting_by_replacement() -> Iterator[None]:
+    """Have `module.to(...)` put new weights in the place of the old: PyTorch swaps, which fails without memory."""
+    swapping = torch.nn.Module._apply
+
+    def replace_weights(module: Any, function: Callable[[Any], Any], recurse: bool = True) -> Any:
+        converted = dict[int, tuple[Any, Any]]()  # with the old ones, whose addresses are keys; tied weights stay tied
+        for part in module.modules() if recurse else [module]:
+            for name, weight in part._parameters.items():
+                if weight is not None and id(weight) not in converted:
+                    new = torch.nn.Parameter(function(weight.detach()), weight.requires_grad)
+                    converted[id(weight)] = weight, new
+                if weight is not None:
+                    part._parameters[name] = converted[id(weight)][1]
+            for name, buffer in part._buffers.items():
+                part._buffers[name] = None if buffer is None else function(buffer)
+        return module
+
+    torch.nn.Module._apply = replace_weights
+    try:
+        yield
+    finally:
+        torch.nn.Module._apply = swapping
 
 
 def _module_of(target: Any, space: Mapping[str, Any]) -> Any:

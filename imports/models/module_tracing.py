@@ -26,25 +26,25 @@ MOST_GRAPHS = 200
 UPDATES = ("slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter")  # stand for updates of views
 DATA_DEPENDENT = ("data-dependent", "DataDependent", "_local_scalar_dense", "GuardOnDataDependentSymNode")
 FRAME = re.compile(r"^\s*#? ?File \"?([^\",]+)\"?,? ?(?:line|:)? ?(\d+)", re.MULTILINE)
-Way = Callable[[OpenedModel], tuple[OperatorGraph, ...]]
+Tracer = Callable[[OpenedModel], tuple[OperatorGraph, ...]]
 
 
 def traced_model(source: ModuleSource) -> TracedModel:
     """Follow the module; ImportRefused with the first reason where no way leads through it."""
     reasons, best = list[str](), None
-    ways: tuple[tuple[Way, bool], ...] = (
+    tracers: tuple[tuple[Tracer, bool], ...] = (
         (_exported, True),
         (_with_tape, True),
         (_exported, False),
         (_with_tape, False),
     )
-    for way, is_fake in ways:
-        if best is not None and (is_fake or way is _with_tape):
+    for tracer, is_fake in tracers:
+        if best is not None and (is_fake or tracer is _with_tape):
             continue
         try:
             with FakeTensorMode(allow_non_fake_inputs=True) if is_fake else torch.no_grad():
                 opened = source.opened()
-                graphs = way(opened)
+                graphs = tracer(opened)
         except ImportRefused:
             raise
         except (*FAULTS, torch._dynamo.exc.TorchDynamoException) as error:
@@ -53,15 +53,17 @@ def traced_model(source: ModuleSource) -> TracedModel:
         taped = [
             f"torch.export does not follow it ({reason}): its operators stand as they run" for reason in reasons[:1]
         ]
-        best = TracedModel(opened.name, graphs, (*(taped if way is _with_tape else ()), *_notes(source, graphs)))
+        best = TracedModel(opened.name, graphs, (*(taped if tracer is _with_tape else ()), *_notes(source, graphs)))
         if not _unsized(graphs):
             break
     if best is not None:
         return best
     opened = _built(source, reasons)
     graphs = _between_breaks(opened, source.path, reasons)
-    whole = f"{opened.name} is no single graph: {reasons[0]}; {len(graphs)} graphs of it were scanned by themselves"
-    return TracedModel(opened.name, graphs, (whole, *_notes(source, graphs)))
+    broken_note = (
+        f"{opened.name} is no single graph: {reasons[0]}; {len(graphs)} graphs of it were scanned by themselves"
+    )
+    return TracedModel(opened.name, graphs, (broken_note, *_notes(source, graphs)))
 
 
 def traced_program(path: str) -> TracedModel:
@@ -126,8 +128,8 @@ def _sizes_met(program: Any, opened: OpenedModel) -> dict[str, Any]:
         flat, _ = torch.utils._pytree.tree_flatten((opened.arguments, dict(opened.keywords)))
         state = {**program.state_dict, **program.constants}
         specs = program.graph_signature.input_specs
-        rest = iter(flat)
-        values = [state[s.target] if s.target is not None else next(rest) for s in specs]
+        user_values = iter(flat)
+        values = [state[s.target] if s.target is not None else next(user_values) for s in specs]
         with torch.no_grad():
             Recorder(program.graph_module).run(*values)
     except (*FAULTS, StopIteration):
@@ -204,17 +206,17 @@ def _piece_roles(program: Any, arguments: tuple[Any, ...]) -> dict[str, str]:
     return {**role_table(program), **dict.fromkeys(parameters, WEIGHT)}
 
 
-WAYS: tuple[tuple[Way, bool], ...] = tuple(
-    (way, is_fake) for is_fake in (True, False) for way in (_exported, _with_tape)
+TRACERS: tuple[tuple[Tracer, bool], ...] = tuple(
+    (tracer, is_fake) for is_fake in (True, False) for tracer in (_exported, _with_tape)
 )
 
 
 def _notes(source: ModuleSource, graphs: tuple[OperatorGraph, ...]) -> tuple[str, ...]:
     unknown = {n.target for g in graphs for n in g.nodes if CUSTOM in n.traits}
-    named = (f"{t} is an operator of the model's own: what it computes is not known" for t in sorted(unknown))
+    custom_notes = (f"{t} is an operator of the model's own: what it computes is not known" for t in sorted(unknown))
     updated = any(n.operator in UPDATES for g in graphs for n in g.nodes)
-    shown = ("in-place updates of views are shown as new values",) if updated else ()
-    return (*named, *shown, *_dynamic_note(graphs))
+    update_note = ("in-place updates of views are shown as new values",) if updated else ()
+    return (*custom_notes, *update_note, *_dynamic_note(graphs))
 
 
 def _dynamic_note(graphs: tuple[OperatorGraph, ...]) -> tuple[str, ...]:
@@ -232,14 +234,14 @@ def reason_of(error: BaseException, path: str) -> str:
     text = str(error)
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
     lines += [int(line) for file, line in FRAME.findall(text) if file == path]
-    where = f" (line {lines[-1]})" if lines else ""
+    at_line = f" (line {lines[-1]})" if lines else ""
     if isinstance(error, ModuleNotFoundError):
         return f"it imports {error.name}, which is not at hand here: save it with torch.export.save and scan the .pt2"
     if type(error).__name__ in DATA_DEPENDENT or any(word in text for word in DATA_DEPENDENT):
-        return f"its control flow or sizes depend on values{where}"
+        return f"its control flow or sizes depend on values{at_line}"
     if isinstance(error, torch._subclasses.fake_tensor.UnsupportedOperatorException):
-        return f"the operator {getattr(error, 'func', '')} has no version without values{where}"
-    return f"{_line(error)}{where}"
+        return f"the operator {getattr(error, 'func', '')} has no version without values{at_line}"
+    return f"{_line(error)}{at_line}"
 
 
 def _line(error: BaseException) -> str:

@@ -103,8 +103,8 @@ def rows_of(node: GraphNode, source: ModelTensor) -> RowShape:
 def _axes(node: GraphNode, rank: int) -> Sequence[int]:
     """List the axes that a row operator runs along."""
     name = node.operator
-    place = OVER_DIM.get(name, 1)
-    value: Any = node.kwargs.get("dim", node.args[place] if len(node.args) > place else None)
+    position = OVER_DIM.get(name, 1)
+    value: Any = node.kwargs.get("dim", node.args[position] if len(node.args) > position else None)
     if name in NAMES["loss"]:
         value = None
     if isinstance(value, bool) or value is None:

@@ -29,10 +29,10 @@ def kind_of(region: GraphRegion) -> str:
 
 
 def _with_surroundings(region: GraphRegion, kind: str, role: str) -> str:
-    place = next(i for i, node in enumerate(region.operators) if role_of(node) == role)
+    position = next(i for i, node in enumerate(region.operators) if role_of(node) == role)
     narrow = any(t.dtype in NARROW for t in region.inputs)
-    before = " with widened operands" if place and narrow else " with repeated operands" if place else ""
-    behind = (" and" if before else " with") + " its epilogue" if region.operators[place + 1 :] else ""
+    before = " with widened operands" if position and narrow else " with repeated operands" if position else ""
+    behind = (" and" if before else " with") + " its epilogue" if region.operators[position + 1 :] else ""
     return f"{kind}{before}{behind}"
 
 

@@ -92,8 +92,8 @@ def _alike(traced: TracedModel) -> dict[str, _Alike]:
 def _times_us(entry: _Alike, rates: ReachedRates, measured: OperatorTimes | None) -> float:
     """Time of all occurrences as the model runs now, an operator a kernel."""
     if measured is None:
-        each = sum(rates.time_us(operator_work(entry.flow, node)) for node in entry.region.operators)
-        return each * len(entry.occurrences)
+        once_us = sum(rates.time_us(operator_work(entry.flow, node)) for node in entry.region.operators)
+        return once_us * len(entry.occurrences)
     return sum(measured.get(node.name, 0.0) for region in entry.occurrences for node in region.operators)
 
 
@@ -127,8 +127,8 @@ def _scanned(
     )
     occurrences = tuple(tuple(n.name for n in r.nodes) for r in entry.occurrences)
     inputs = tuple(tuple(t.name for t in r.inputs) for r in entry.occurrences)
-    whole = replace(pattern, occurrences=occurrences, occurrence_inputs=inputs)
-    return ScannedRegion(record, whole, None if refusal else region_text(name, model, region))
+    full_pattern = replace(pattern, occurrences=occurrences, occurrence_inputs=inputs)
+    return ScannedRegion(record, full_pattern, None if refusal else region_text(name, model, region))
 
 
 def _outlook(region: GraphRegion, work: OperatorWork, rates: ReachedRates, time_us: float, gain: float) -> str:

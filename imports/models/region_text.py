@@ -7,7 +7,6 @@ different axes have different names.
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,12 +44,13 @@ class SizeNames:
         names = {length: name for (length, _), name in self.names.items()}
         if value in names:
             return names[value]
-        for length, name in names.items():
-            if value % length == 0 and (value // length in names or value // length < MOST_FACTOR):
-                return f"{name} * {names.get(value // length, value // length)}"
-        for length, name in names.items():
-            if length % value == 0 and length // value < MOST_FACTOR:
-                return f"{name} // {length // value}"
+        multiples = [n for n in names if value % n == 0 and (value // n in names or value // n < MOST_FACTOR)]
+        parts = [n for n in names if n % value == 0 and n // value < MOST_FACTOR]
+        if parts and (not multiples or min(parts) // value < value // max(multiples)):
+            return f"{names[min(parts)]} // {min(parts) // value}"
+        if multiples:
+            length = max(multiples)
+            return f"{names[length]} * {names.get(value // length, value // length)}"
         return str(value)
 
 
@@ -72,12 +72,12 @@ def region_text(name: str, model: str, region: GraphRegion) -> RegionText:
     body = [line for t in pattern.inputs if (line := _unpermuted(t))]
     body += [f"    {node.name} = {_call(node, sizes)}" for node in pattern.nodes]
     results = [_permuted(name, tensor) for name, tensor in zip(pattern.outputs, region.outputs, strict=True)]
-    shown = ", ".join(dict.fromkeys(node.target for node in pattern.nodes if node.target != "getitem"))
+    targets = ", ".join(dict.fromkeys(node.target for node in pattern.nodes if node.target != "getitem"))
     parameters = ", ".join(t.name for t in pattern.inputs)
     lines = ["", "", f"def region({parameters}):", *body, f"    return {', '.join(results)}", "", ""]
     lines += ["def get_inputs():", "    return [", *draws, "    ]", ""]
     constants = {n: length for (length, _), n in sizes.names.items()}
-    head = [f'"""Region {name} of {model}: {shown}."""', "", "import torch", ""]
+    head = [f'"""Region {name} of {model}: {targets}."""', "", "import torch", ""]
     numbers = [f"{n} = {length}" for n, length in constants.items()]
     return RegionText("\n".join([*head, *numbers, *lines]), constants, "\n".join(lines))
 
@@ -123,10 +123,10 @@ def _limit(name: str, region: GraphRegion, nodes: Sequence[PatternNode], sizes: 
     shapes = {t.name: t.shape for t in region.pattern.inputs}
     for node in nodes:
         short = node.target.split(".")[1] if node.target.count(".") == 2 else ""
-        place = INDEX_ARGUMENT.get(short)
-        if place is None or len(node.args) <= max(place):
+        positions = INDEX_ARGUMENT.get(short)
+        if positions is None or len(node.args) <= max(positions):
             continue
-        table, index, axis = node.args[place[0]], node.args[place[1]], 0
+        table, index, axis = node.args[positions[0]], node.args[positions[1]], 0
         if short not in ("embedding", "index") and type(node.args[1]) is int:
             axis = node.args[1]
         indices = index if isinstance(index, list) else [index]
@@ -157,11 +157,12 @@ def _permuted(name: str, tensor: ModelTensor) -> str:
 
 def _call(node: PatternNode, sizes: SizeNames) -> str:
     """Write a call."""
-    arguments = [_argument(a, sizes) for a in node.args]
+    is_sized = node.target.split(".")[1:2] and node.target.split(".")[1] in NAMES["sized"]
+    arguments = [repr(a) if type(a) is int and not is_sized else _argument(a, sizes) for a in node.args]
     if node.target == "getitem":
         return f"{arguments[0]}[{arguments[1]}]"
-    named = {k: v for k, v in node.kwargs.items() if not (isinstance(v, dict) and {"device", "layout"} & set(v))}
-    arguments += [f"{k}={_argument(v, sizes)}" for k, v in named.items()]
+    keywords = {k: v for k, v in node.kwargs.items() if not (isinstance(v, dict) and {"device", "layout"} & set(v))}
+    arguments += [f"{k}={_argument(v, sizes)}" for k, v in keywords.items()]
     return f"torch.ops.{node.target}({', '.join(arguments)})"
 
 
@@ -172,7 +173,7 @@ def _argument(value: Any, sizes: SizeNames) -> str:
         key, content = next(iter(value.items()))
         match key:
             case "node" | "input":
-                return str(content) if not keyword.iskeyword(str(content)) else f"{content}_"
+                return str(content)
             case "dtype":
                 return f"torch.{TORCH_TYPES.get(content, content)}"
             case "float":

@@ -85,31 +85,31 @@ def _events(head: str, text: IO[str]) -> Iterator[Mapping[str, Any]]:
     decoder = json.JSONDecoder(strict=False)
     buffer = head.lstrip("\ufeff \t\r\n")
     if buffer.startswith("["):
-        place = 1
+        position = 1
     else:
         while (match := EVENTS.search(buffer)) is None:
             more = text.read(CHUNK)
             if not more:
                 raise ImportRefused("it has no traceEvents, which PyTorch's profiler writes")
             buffer = (buffer if len(buffer) < MOST_EVENT else buffer[-100:]) + more
-        place = match.end()
+        position = match.end()
     while True:
-        while place < len(buffer) and buffer[place] in " \t\r\n,":
-            place += 1
-        if place < len(buffer) and buffer[place] == "]":
+        while position < len(buffer) and buffer[position] in " \t\r\n,":
+            position += 1
+        if position < len(buffer) and buffer[position] == "]":
             return
         try:
-            event, place = decoder.raw_decode(buffer, place)
+            event, position = decoder.raw_decode(buffer, position)
         except (json.JSONDecodeError, RecursionError):
             more = text.read(CHUNK)
-            if not more or len(buffer) - place > MOST_EVENT:
+            if not more or len(buffer) - position > MOST_EVENT:
                 raise ImportRefused("it ends within its events: the profiler was cut short") from None
-            buffer, place = buffer[place:] + more, 0
+            buffer, position = buffer[position:] + more, 0
             continue
         if isinstance(event, dict):
             yield event
-        if place > CHUNK:
-            buffer, place = buffer[place:], 0
+        if position > CHUNK:
+            buffer, position = buffer[position:], 0
 
 
 def _external(values: Mapping[str, Any]) -> Any:
@@ -174,8 +174,8 @@ def _rocprof(head: str, text: IO[str]) -> ProfilerTrace:
 def _lines(head: str, text: IO[str]) -> Iterator[str]:
     lines = head.splitlines(keepends=True)
     yield from lines[:-1]
-    rest = lines[-1] if lines else ""
-    yield rest if rest.endswith("\n") else rest + text.readline()
+    last_line = lines[-1] if lines else ""
+    yield last_line if last_line.endswith("\n") else last_line + text.readline()
     yield from text
 
 

@@ -35,22 +35,10 @@ def scan_trace(trace: ProfilerTrace, model: str, source: str, rates: ReachedRate
 
 def _region(name: str, kernel: TracedKernel, total_us: float, rates: ReachedRates | None) -> ModelRegion:
     family, use = family_of(kernel.name), kernel.uses[0] if kernel.uses else None
-    work = _product_work(use) if use and family.kind == PRODUCT else None
-    roofline_us = gap = 0.0
-    if work and rates and use:
-        roofline_us = min(rates.time_us(work) * kernel.count, kernel.time_us)
-        gap = kernel.time_us / roofline_us if roofline_us else 0.0
-        if len(kernel.uses) > 1:
-            roofline_us = gap = 0.0  # it has other shapes, too
+    works = _product_works(kernel) if family.kind == PRODUCT else []
     share = kernel.time_us / total_us if total_us else 0.0
-    gain = total_us / (total_us - kernel.time_us + roofline_us) if roofline_us and total_us else 1.0
-    most = f"the model gains at most {1 / (1 - share):.2f}x" if share < 1 else "it is all of the model's time"
-    shapes = "" if use and use.shapes else "; no shapes are recorded"
-    others = (
-        f"; {len(kernel.uses)} shapes, the first {use.time_us / kernel.time_us:.0%} of its time"
-        if use and len(kernel.uses) > 1
-        else ""
-    )
+    roofline_us = min(sum(rates.time_us(w) * n for w, n in works), kernel.time_us) if rates else 0.0
+    gain = total_us / (total_us - kernel.time_us + roofline_us) if roofline_us else 1.0
     return ModelRegion(
         name,
         family.kind,
@@ -61,15 +49,35 @@ def _region(name: str, kernel: TracedKernel, total_us: float, rates: ReachedRate
         kernel.count,
         kernel.time_us,
         share,
-        work.bytes * kernel.count if work else 0.0,
-        work.flops * kernel.count if work else 0.0,
-        rates.bound_by(work) if work and rates else "",
+        sum(work.bytes * count for work, count in works),
+        sum(work.flops * count for work, count in works),
+        rates.bound_by(works[0][0]) if works and rates else "",
         roofline_us,
-        gap,
+        kernel.time_us / roofline_us if roofline_us else 0.0,
         gain,
         False,
-        f"{family.outlook}; {most}{others}{shapes}",
+        "; ".join([family.outlook, _most(share), *_shape_words(kernel)]),
     )
+
+
+def _most(share: float) -> str:
+    return f"the model gains at most {1 / (1 - share):.2f}x" if share < 1 else "it is all of the model's time"
+
+
+def _shape_words(kernel: TracedKernel) -> list[str]:
+    """Say whether shapes are recorded, and how many."""
+    first = next((use for use in kernel.uses if use.shapes), None)
+    if first is None:
+        return ["no shapes are recorded"]
+    if len(kernel.uses) == 1:
+        return []
+    return [f"several shapes, the first {first.time_us / kernel.time_us:.0%} of its time"]
+
+
+def _product_works(kernel: TracedKernel) -> list[tuple[OperatorWork, int]]:
+    """Count the products of all runs, with their numbers; none where some run's is not known."""
+    works = [(work, use.count) for use in kernel.uses if (work := _product_work(use)) is not None]
+    return works if sum(count for _, count in works) == kernel.count else []
 
 
 def _tensors(use: TracedShapes) -> tuple[ModelTensor, ...]:

@@ -49,9 +49,9 @@ class Gate(nn.Module):
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler_cache: Path) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(tmp_path / "cache"))
+    monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
     return tmp_path
 
 

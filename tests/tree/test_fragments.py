@@ -21,7 +21,6 @@ APART = {
     "exports.original_definition": FULL,
     "imports.board_folder": "a file format that others define",
     "imports.generated_seeds": "a table that grows with each form",
-    "imports.eager": "changes PyTorch in the import's own process",
     "imports.exact_constants": FULL,
     "imports.handed": FULL,
     "imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",

@@ -66,6 +66,13 @@ def test_no_kernel_waits_for_another_in_its_middle() -> None:
     assert groups_of(around) == [["relu"], ["mm"], ["add", "exp"]]
 
 
+def test_what_follows_from_constants_alone_is_told_apart() -> None:
+    arange = GraphNode("a", "aten.arange.default", (16,), {}, (tensor("a", COLS),), ())
+    drawn = GraphNode("r", "aten.randn.default", ([16],), {}, (tensor("r", COLS),), ("random",))
+    mixed = graph(arange, call("b", "exp", "a"), call("c", "add", "x", "b"), drawn, outputs=("c", "r"))
+    assert DataFlow(mixed).constants == {"a", "b"}
+
+
 def test_a_product_takes_what_reads_it_alone_and_element_for_element() -> None:
     behind = graph(call("p", "mm", "x", "w"), call("a", "relu", "p"))
     assert groups_of(behind) == [["mm", "relu"]]

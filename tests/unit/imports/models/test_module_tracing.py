@@ -77,8 +77,13 @@ def test_random_numbers_and_operators_of_ones_own_are_no_tasks() -> None:
 
 
 def test_ten_gigabytes_of_weights_take_no_memory() -> None:
-    model = traced("return self.big(x)", "self.big = nn.Sequential(nn.Linear(64, 1 << 25), nn.Linear(1 << 25, 64))")
-    assert max(t.shape[0] for t in model.graphs[0].inputs) == 1 << 25
+    model = traced(
+        "return self.big(x.double())",
+        "self.big = nn.Sequential(nn.Linear(64, 1 << 25), nn.Linear(1 << 25, 64)).double()",
+    )
+    weights = [t for t in model.graphs[0].inputs if t.role == "weight"]
+    assert max(t.shape[0] for t in weights) == 1 << 25
+    assert {t.dtype for t in weights} == {"f64"}
 
 
 def test_sizes_that_depend_on_values_are_those_that_occur() -> None:
