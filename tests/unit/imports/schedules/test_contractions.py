@@ -109,10 +109,16 @@ def test_the_matrix_cores_multiply_the_narrowest_type_that_holds_both(name: str)
     ("name", "has_matrix_cores"),
     [
         ("linear", True),
-        ("batches", False),
         *(
             pytest.param(n, m, marks=pytest.mark.long)
-            for n, m in (("batches", True), ("eight_bits", True), ("whole", True), ("whole", False), ("mixed", True))
+            for n, m in (
+                ("batches", False),
+                ("batches", True),
+                ("eight_bits", True),
+                ("whole", True),
+                ("whole", False),
+                ("mixed", True),
+            )
         ),
     ],
 )
