@@ -100,6 +100,7 @@ def struct_fields(text: str, name: str) -> list[ParameterType]:
         opening = text.rfind("struct", 0, named.start()) if named else -1
         body = text[text.find("{", opening) + 1 : named.start()] if named and opening >= 0 else ""
     fields = list[ParameterType]()
+    body = re.sub(r"\b(?:public|private|protected)\s*:", " ", body)
     for line in re.sub(r"//[^\n]*|/\*.*?\*/", " ", body, flags=re.S).split(";"):
         if "(" in line or not line.strip():
             continue

@@ -84,7 +84,7 @@ class PlanMaker:
                     if isinstance(part.value, BytePlace) and part.value.buffer is not None:
                         pointed = parameter if parameter.is_pointer else fields[index] if index < len(fields) else None
                         number = part.value.buffer
-                        types[number] = types.get(number) or (pointed.dtype if pointed else "")
+                        types[number] = types.get(number) or (self._element(pointed) if pointed else "")
                         self._buffer(number, name).aliases.add(name)
         for number, buffer in self._buffers.items():
             kind = types.get(number, "")
@@ -96,6 +96,11 @@ class PlanMaker:
             buffer.count = None if block.kind == "launcher" else self.fit(counts, f"the extent of {buffer.name}")
             least, most = block.ranges.get({"f16": "f16", "bf16": "f16"}.get(buffer.dtype, buffer.dtype), (0.0, 0.0))
             buffer.least, buffer.most = least, most
+
+    def _element(self, pointed: ParameterType) -> str:
+        """Name the type of a buffer's elements; structs of numbers of one type are so many of these."""
+        kinds = {f.dtype for f in self._structs(pointed.words) if not f.is_pointer} if not pointed.dtype else set()
+        return pointed.dtype or (kinds.pop() if len(kinds) == 1 else "")
 
     def _buffer(self, number: int, parameter: str) -> DeviceBuffer:
         if number not in self._buffers:
