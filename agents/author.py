@@ -96,6 +96,7 @@ class Idea:
     move: str = ""  # the playbook's own handle
     cites: tuple[str, ...] = ()  # ids of the passages that it rests on
     mechanism: Mechanism = ""  # by which it is to make the kernel faster
+    reference_id: str = ""  # a verified kernel that has the change: its gain was found and not predicted
 
 
 @dataclass(frozen=True)

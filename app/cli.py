@@ -35,6 +35,7 @@ from app.commands import (
     ledger_command,
     mcp_command,
     memory_command,
+    model_group,
     optimise,
     preferences,
     report_command,
@@ -100,6 +101,7 @@ for _module in (
 ):
     _register(_module)
 app.add_typer(tasks_group.app, name="tasks", short_help=_purpose(tasks_group))
+app.add_typer(model_group.app, name="model", short_help=_purpose(model_group))
 app.add_typer(runs.app, name="runs", short_help=_purpose(runs))
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))

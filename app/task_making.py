@@ -83,7 +83,7 @@ def _of_function(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task
 
     form, inputs = form_of(wish.source), wish.inputs.checked()
     gathered = form.gather(wish.source)
-    entry = python_entry(gathered.text, wish.source.function) if gathered.kind == "file" else None
+    entry = python_entry(gathered.text, wish.source.function) if gathered.is_file else None
     numbers: dict[str, Plain] = dict(inputs.numbers)
     if entry is not None:
         numbers = {n: v for n, v in entry.reals().items() if n not in inputs.specs} | numbers
@@ -91,7 +91,7 @@ def _of_function(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task
     origin = {"source": gathered.shown, "form": form.form, "licence": wish.licence, "commit": wish.commit}
     origin["parameters"] = parameters_text(entry.parameters) if entry else ""
     plain_request = gathered.request(wish.name, wish.source.function, inputs.specs, dict(inputs.sizes))
-    if gathered.kind == "file":
+    if gathered.is_file:
         plain_request["source"]["numbers"] = numbers
     request = {
         **plain_request,

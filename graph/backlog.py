@@ -1,6 +1,7 @@
 """Ideas that were proposed and not tried: kept with their predicted gains, offered again, gone when tried.
 
-An idea of which its writer made no right kernel was not tried: it comes back once.
+Whether an experiment made a proposed change is decided by mechanism and words (`graph/sameness.py`). An idea of which
+its writer made no right kernel was not tried: it comes back once.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from agents.author import Idea, Proposal
+from graph.sameness import Sameness
 from records.experiment import Experiment, Proposed
 
 KEPT = 20  # of each kind: more would crowd a prompt, and the oldest are the least informed
@@ -20,10 +22,11 @@ _WORD = re.compile(r"[a-z0-9]{3,}")
 class Backlog:
     """The proposals of the generations so far that no experiment has taken up."""
 
-    def __init__(self) -> None:
-        """Empty."""
+    def __init__(self, sameness: Sameness) -> None:
+        """Begin empty; `sameness` learns the words of what is proposed and tried."""
         self._ideas: dict[str, Proposed] = {}  # by plain title, oldest first
         self._avenues: dict[str, Proposed] = {}
+        self._sameness = sameness
         self._unwritten: dict[str, int] = {}  # by plain title: experiments of which no right kernel came
 
     def add(
@@ -40,10 +43,13 @@ class Backlog:
             by_title = self._avenues if proposed.is_avenue else self._ideas
             by_title.pop(_plain(proposed.title), None)
             by_title[_plain(proposed.title)] = proposed
+            self._sameness.learn(proposed)
         for experiment in experiments:
             idea = self._ideas.pop(_plain(experiment.title), None)
             if experiment.id in unwritten and not experiment.move and not experiment.explores:
                 self._return(experiment, idea)
+            elif not experiment.move and not experiment.explores:
+                self._drop_tried(experiment)
         word_sets = [_words(" ".join((e.title, e.description, *e.rubric))) for e in experiments]
         for name in [
             name for name, avenue in self._avenues.items() if any(_covers(w, avenue.title) for w in word_sets)
@@ -52,6 +58,12 @@ class Backlog:
         for by_title in (self._ideas, self._avenues):
             for name in list(by_title)[:-KEPT]:
                 del by_title[name]
+
+    def _drop_tried(self, experiment: Experiment) -> None:
+        self._sameness.learn(experiment)
+        for name, proposed in list(self._ideas.items()):
+            if self._sameness.is_tried_by(experiment, proposed):
+                del self._ideas[name]
 
     def _return(self, experiment: Experiment, idea: Proposed | None) -> None:
         """Take an idea back that was not tried, with what it promised on the kernel that it was to change."""
@@ -126,6 +138,7 @@ def offered(proposals: Iterable[Proposed], proposal: Proposal) -> list[Idea]:
                 p.innovation,
                 cites=p.cites,
                 mechanism=p.mechanism,
+                reference_id=p.reference_id,
             )
             for p in earlier
         ),

@@ -169,14 +169,20 @@ class Beliefs:
             trust.learn(predicted, found)
         return max(0.0, trust.mean)
 
-    def expected(self, mechanism: Mechanism, promise: Promise, planned_on: str, base: Base) -> Expectation:
-        """Tell what an idea is expected to do on the base; its gain was predicted on the kernel `planned_on`."""
+    def expected(
+        self, mechanism: Mechanism, promise: Promise, planned_on: str, base: Base, is_found: bool = False
+    ) -> Expectation:
+        """Tell what an idea is expected to do on the base.
+
+        Its gain was predicted, or found (`is_found`), on the kernel `planned_on`.
+        """
         before, used = base.times_us.get(planned_on), base.used.get(planned_on)
         is_independent = used is not None and (not used or (bool(mechanism) and not used & {mechanism, ""}))
         if before is not None and not is_independent:
             promise = promise.lowered(max(0.0, math.log(before / base.time_us)))
         promise = promise.within(base.room)
-        gain = min(base.room, self.trust(mechanism) * promise.middle) if promise.middle > 0 else promise.middle
+        trust = 1.0 if is_found else self.trust(mechanism)
+        gain = min(base.room, trust * promise.middle) if promise.middle > 0 else promise.middle
         saved_us = self.success * base.time_us * -math.expm1(-gain)
         return Expectation(promise.low_pct, promise.high_pct, saved_us)
 

@@ -22,16 +22,20 @@ def base_of(context: Context, generation: int, base: Specimen) -> Base:
 def believed(context: Context, generation: int, base: Specimen) -> Memory:
     """Return the run's memory with the kept ideas as they stand on this base, those first that save most time.
 
+    Among them are the gains of other branches that the base does not have.
+
     Kept ideas that could gain nothing worth an experiment here are left out; on another base they may come back.
     """
     memory, beliefs = context.history.memory(generation), context.history.beliefs(generation)
+    if not context.limits.beliefs:
+        return memory
     hand, saved_us, kept = base_of(context, generation, base), dict[str, float](), list[Proposed]()
-    for proposed in memory.backlog:
+    for proposed in (*memory.backlog, *context.history.beside(generation, hand)):
         if proposed.is_avenue:
             kept.append(proposed)
             continue
         promise = Promise.of(proposed.gain_min_pct, proposed.gain_max_pct)
-        expected = beliefs.expected(proposed.mechanism, promise, proposed.base_id, hand)
+        expected = beliefs.expected(proposed.mechanism, promise, proposed.base_id, hand, bool(proposed.reference_id))
         if expected.is_worth_trying:
             saved_us[proposed.title] = expected.saved_us
             low, high = expected.gain_min_pct, expected.gain_max_pct
@@ -47,6 +51,8 @@ def worth_trying(context: Context, generation: int, base: Specimen, ideas: Seque
     Left out are those that could gain nothing worth an experiment. Changes that an author knows by a handle of its own
     stay: nobody predicts what they gain.
     """
+    if not context.limits.beliefs:
+        return list(ideas)
     room = base_of(context, generation, base).room
     kept = []
     for idea in ideas:

@@ -7,11 +7,14 @@ from typing import Any
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from agents.traced import UntracedRoute
 from graph import nodes
 from graph.approving import approve
+from graph.confirming import Confirmation, confirm
 from graph.context import Context
 from graph.experiment_node import experiment
 from graph.labels import NAME
+from graph.routes import after_reflect, fan_out
 from graph.state import Start, State, TrialState
 from graph.thread_node import stopping_run
 
@@ -34,12 +37,14 @@ def build_graph() -> RunGraph:
     for node in (nodes.open_run, nodes.select, nodes.retrieve, nodes.plan, approve, nodes.reflect):
         graph.add_node(node.__name__, stopping_run(node))
     graph.add_node("experiment", stopping_run(experiment), input_schema=TrialState)
+    graph.add_node("confirm", stopping_run(confirm), input_schema=Confirmation)
     graph.add_edge(START, "open_run")
     graph.add_edge("open_run", "select")
     graph.add_edge("select", "retrieve")
     graph.add_edge("retrieve", "plan")
-    graph.add_conditional_edges("plan", nodes.fan_out, ["approve", "experiment", "reflect"])
-    graph.add_conditional_edges("approve", nodes.fan_out, ["experiment", "reflect"])
+    graph.add_conditional_edges("plan", UntracedRoute(fan_out), ["approve", "experiment", "confirm", "reflect"])
+    graph.add_conditional_edges("approve", UntracedRoute(fan_out), ["experiment", "confirm", "reflect"])
     graph.add_edge("experiment", "reflect")
-    graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "__end__"})
+    graph.add_edge("confirm", "reflect")
+    graph.add_conditional_edges("reflect", UntracedRoute(after_reflect), {"select": "select", "__end__": "__end__"})
     return graph

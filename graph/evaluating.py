@@ -6,6 +6,7 @@ from functools import partial
 
 from graph.claiming import claimed, release, tell_payer
 from graph.context import Context
+from records import ledger
 from records.codec import as_stored
 from records.durability import is_conclusion
 from records.errors import DeviceError, LabError
@@ -16,6 +17,8 @@ from sandbox import dispatched
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.walk import Purpose, question
+
+CONFIRMATIONS: tuple[ledger.Purpose, ...] = ("confirm", "ahead")  # of a whole execution: in force, and not yet due
 
 
 def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
@@ -36,13 +39,23 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
         if prepared.arms:
             evaluation = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
         else:
-            with context.meter.judging(purpose) as worked:  # LimitReached where a limit does not allow the question
-                evaluation = question(context.sandbox, purpose)(prepared)
-                worked(evaluation.seconds)
+            ahead = context.ledger.evaluation(key, "ahead") if purpose == "confirm" else None
+            evaluation = _judged(context, purpose, prepared) if ahead is None else ahead
         stored = _stored(context, purpose, evaluation, key)
     if not is_conclusion(purpose, evaluation):
         release(context, key, purpose)
     return stored
+
+
+def evaluate_ahead(context: Context, prepared: Prepared) -> None:
+    """Execute a kernel whole, and keep the answer where nothing but `evaluate` finds it, when it is asked to confirm.
+
+    A table of kernels is left to `evaluate`, which executes each of its kernels.
+    """
+    key = context.sandbox.key(prepared)
+    is_known = any(context.ledger.evaluation(key, purpose) is not None for purpose in CONFIRMATIONS)
+    if not is_known and not prepared.arms:
+        context.ledger.add_evaluation(context.run.id, _judged(context, "confirm", prepared), "ahead")
 
 
 def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluation:
@@ -102,13 +115,21 @@ def _rival(context: Context, leader_id: str) -> Rival | None:
 
 def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Comparison:
     """Return the stored comparison of two accepted attempts, or a new one, stored before it is used."""
-    key = comparison_key(challenger.evaluation_key, incumbent.evaluation_key)
+    earlier = context.ledger.comparison(comparison_key(challenger.evaluation_key, incumbent.evaluation_key))
+    if earlier is not None:
+        return earlier
+    return compare_prepared(context, *(prepared_again(context, attempt) for attempt in (challenger, incumbent)))
+
+
+def compare_prepared(context: Context, new: Prepared, old: Prepared) -> Comparison:
+    """Return the stored comparison of two verified candidates, or a new one, stored before it is used."""
+    mine, other = context.sandbox.key(new), context.sandbox.key(old)
+    key = comparison_key(mine, other)
     earlier = context.ledger.comparison(key)
     if earlier is not None:
         return earlier
-    new, old = (prepared_again(context, attempt) for attempt in (challenger, incumbent))
     if new.arms or old.arms:
-        plain = Comparison(key, challenger.evaluation_key, incumbent.evaluation_key, "undecided", 1.0, 1.0, 1.0)
+        plain = Comparison(key, mine, other, "undecided", 1.0, 1.0, 1.0)
         comparison = dispatched.compared(partial(_in_turns, context), new, old, plain)
     else:
         comparison = _timed_in_turns(context, new, old)

@@ -20,9 +20,11 @@ from graph.bandit import Bandit
 from graph.beliefs import Base, Beliefs, Promise
 from graph.calibration import Calibration, Forecast, counted_gain, gain_pct, paragraph
 from graph.lesson import EXPLORED, subject_of
+from graph.sameness import Sameness
+from graph.siblings import Siblings
 from records.errors import LedgerError
 from records.evaluation import Evaluation
-from records.experiment import Attempt, Experiment
+from records.experiment import Attempt, Experiment, Proposed
 from records.ledger import Ledger
 from records.mechanism import Mechanism
 from records.quantity import given, plain
@@ -40,7 +42,7 @@ class History:
     def __init__(self, ledger: Ledger, run_id: str, classifies: bool = True) -> None:
         """Nothing is read before it is asked for. `classifies`: failures are told with their classes."""
         self._ledger, self._run_id, self._classifies = ledger, run_id, classifies
-        self._forget()
+        self.forget()
 
     def members(self, before: int, leader_id: str) -> list[Member]:
         """List the accepted kernels of the generations below `before`, oldest first, timed the way the first one was.
@@ -100,12 +102,18 @@ class History:
             kernel = self._kernels.get(kernel.parent_id)
         return Base(time_us, attainable * time_us, times_us, {base_id: frozenset(), **used})
 
+    def beside(self, before: int, base: Base) -> Sequence[Proposed]:
+        """List the gains of other branches that the kernel in hand does not have."""
+        self._reach(before)
+        return self._siblings.beside(base.used)
+
     def explored(self, before: int) -> frozenset[str]:
         """List the kernels that need no exploration: they had one, or came out of one that ended by itself."""
         self._reach(before)
         return frozenset(self._explored)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Read the run again from its beginning: an attempt is not what it was."""
         self._explored = set[str]()
         self._archive = Archive()
         self._bandit = Bandit()
@@ -119,7 +127,8 @@ class History:
         self._tried: list[str] = []
         self._calibration = Calibration()
         self._steps: deque[str] = deque(maxlen=RECENT)  # between right tries of one writer
-        self._backlog = Backlog()
+        sameness = Sameness()
+        self._backlog, self._siblings = Backlog(sameness), Siblings(sameness)
         self._beliefs = Beliefs()
         self._mechanisms: dict[str, Mechanism] = {}  # by experiment
         self._kernels: dict[str, Attempt] = {}  # by id, all that were accepted
@@ -127,7 +136,7 @@ class History:
     def _reach(self, before: int) -> None:
         """Add the generations up to the bound; start again where a replay asks for an earlier one."""
         if before < self._before:
-            self._forget()
+            self.forget()
         while self._before < before:
             experiments = self._ledger.experiments(self._run_id, self._before)
             attempts = self._ledger.attempts(self._run_id, self._before)
@@ -135,6 +144,8 @@ class History:
             right = {a.experiment_id for a in attempts if a.status in ("accepted", "duplicate")}
             unwritten = {e.id for e in experiments} - right
             self._backlog.add(self._ledger.proposals(self._run_id, self._before), experiments, unwritten)
+            for experiment in experiments:
+                self._siblings.forget_tried(experiment, experiment.id not in unwritten)
             self._before += 1
 
     def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
@@ -169,6 +180,9 @@ class History:
             count = sum(a.experiment_id == experiment.id for a in attempts)
             gained = counted_gain(outcome.found_pct, final.time_error) if outcome and final else None
             self._bandit.add(experiment.picked_as, gained, count)
+            if final is not None and final.parent_id in self._kernels and final.id not in repeats:
+                parent_us = given(self._kernels[final.parent_id].geomean_us, 0.0)
+                self._siblings.add(experiment, final, parent_us)
             self._mechanisms[experiment.id] = "" if experiment.explores else experiment.mechanism
             if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)

@@ -6,15 +6,15 @@ Every node asks the ledger before it works, so that running it again after a cra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.runtime import Runtime
-from langgraph.types import Send
 
 from agents.author import Idea, Proposal, Room, Selection, Step
 from graph.backlog import offered, proposed_of
 from graph.believed import believed, worth_trying
-from graph.composing import compose, is_composed
+from graph.composing import compose
+from graph.confirming import is_open, led_by
 from graph.context import Context
 from graph.events import Value, annotate, begin_stage, emit, store, tell
 from graph.firewall import WalledPlace, optional_answer, walled
@@ -22,9 +22,9 @@ from graph.lesson import EXPLORED
 from graph.limiting import concluding, limited
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
-from graph.picking import RULES, pick
+from graph.picking import RULES, as_predicted, pick
 from graph.planned import known_picks, known_selection, pick_of
-from graph.population import accepted_of, best, champion, kernel, specimen
+from graph.population import VerifiedKernel, accepted_of, best, kernel, specimen
 from graph.queries import of_cost
 from graph.recollections import gather
 from graph.seeds import begin
@@ -165,7 +165,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
     ideas = worth_trying(context, generation, base, offered(memory.backlog, proposal or Proposal((), ())))
-    trust = context.history.beliefs(generation).trust
+    trust = context.history.beliefs(generation).trust if limits.beliefs else as_predicted
     with context.ledger.together():
         if proposal:
             records = proposed_of(context.run.id, generation, state["base_id"], proposal)
@@ -193,22 +193,26 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
     incumbent = kernel(context, state["best_id"])
-    accepted = accepted_of(context, generation, incumbent.attempt.time_kind)
-    if accepted:
-        begin_stage(runtime, generation, "confirm")
-    leader = champion(context, [incumbent, *(k for k in accepted if not is_composed(k.attempt))])
-    if leader is None:
+    is_extended = any(e.after == generation for e in context.run.extensions)
+    limit = state.get("limit", "")
+
+    def stagnant_at(leader: VerifiedKernel) -> int:
+        gained = is_extended or (leader.attempt.id != state["best_id"] and leader.attempt.generation == generation)
+        return 0 if gained else state["stagnant"] + (not limit)  # which the generation did not get over
+
+    def stop_of(leader: VerifiedKernel) -> str:
+        if limit:
+            return context.meter.limit_text(limit)
+        return "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant_at(leader))
+
+    led = led_by(runtime, generation, incumbent, state.get("is_confirming", False), stop_of)
+    if led is None:
         reason = f"the kernel {incumbent.attempt.id} led and failed its confirmation; nothing else is left"
         context.ledger.finish(context.run.id, "failed", reason)
         raise TaskError(reason)
-    gained = leader.attempt.id != state["best_id"]
-    if gained:
+    leader, stop = led
+    if leader.attempt.id != state["best_id"]:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
-    is_extended = any(e.after == generation for e in context.run.extensions)
-    limit = state.get("limit", "")
-    stagnant = 0 if gained or is_extended else state["stagnant"] + (not limit)  # which the generation did not get over
-    going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
-    stop = context.meter.limit_text(limit) if limit else going_on
     if stop:
         begin_stage(runtime, generation, "compose")
         end = WalledPlace(f"{generation}:compose", generation)  # which a run that goes on does not build on
@@ -221,26 +225,14 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         if context.limits.memory_tokens:
             context.ledger.remember(gather(context, (table or leader).attempt))
         context.ledger.finish(context.run.id, "done", stop, "limit" if limit else "")
-    led = {"best_id": leader.attempt.id, "best_us": leader.time_us}
-    return {**led, "stagnant": stagnant, "stop": stop, "limit": limit}
-
-
-def fan_out(state: State) -> list[Send] | Literal["approve", "reflect"]:
-    """One parallel experiment a pick, after a person's approval where one is wanted.
-
-    With none straight to reflection, because an empty list would end the run.
-    """
-    if state.get("is_asked"):
-        return "approve"
-    return [
-        Send("experiment", {**pick, "generation": state["generation"], "leader": state.get("best_id", "")})
-        for pick in state["picks"]
-    ] or "reflect"
-
-
-def after_reflect(state: State) -> Literal["select", "__end__"]:
-    """Round again until there is a reason to stop."""
-    return "__end__" if state["stop"] else "select"
+    return {
+        "best_id": leader.attempt.id,
+        "best_us": leader.time_us,
+        "stagnant": stagnant_at(leader),
+        "is_confirming": not stop and is_open(context, leader),
+        "stop": stop,
+        "limit": limit,
+    }
 
 
 def _tell_best(
@@ -270,7 +262,7 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         generation=generation,
         slot=slot,
         parent_id=state["base_id"],
-        reference_id=state["reference_id"],
+        reference_id=idea.reference_id or state["reference_id"],
         title=idea.title,
         description=idea.description,
         rubric=idea.rubric,

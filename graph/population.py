@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agents.author import Specimen
 from graph.context import Context
-from graph.evaluating import compare, evaluate, prepared_again
+from graph.evaluating import compare
 from graph.history import evidence, times_us
 from graph.pausing import together
 from records.errors import LedgerError, Pending
@@ -20,7 +20,6 @@ from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
 from records.quantity import given
 from records.ranking import by_level, mean_of
-from sandbox.walk import needs_confirmation
 
 
 @dataclass(frozen=True)
@@ -71,26 +70,6 @@ def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
     if pendings:
         raise together(pendings)
     return leaders[0]
-
-
-def champion(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel | None:
-    """Find the fastest that its whole execution confirms; one that fails it gives way to the next.
-
-    It is None when all fail.
-    """
-    remaining = list(kernels)
-    while remaining:
-        leader = best(context, remaining)
-        if _is_confirmed(context, leader):
-            return leader
-        remaining.remove(leader)
-    return None
-
-
-def _is_confirmed(context: Context, leader: VerifiedKernel) -> bool:
-    if not needs_confirmation(leader.evaluation):
-        return True
-    return evaluate(context, "confirm", prepared_again(context, leader.attempt)).verdict.accepted
 
 
 def is_faster(context: Context, new: VerifiedKernel, old: VerifiedKernel) -> bool:

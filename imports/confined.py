@@ -17,14 +17,14 @@ from records.errors import MachineError, UsageError
 from records.outside_text import decoded
 from sandbox.cage.output import UnusableOutput, read_output
 from sandbox.cage.python_child import ENVIRONMENT, python_child
-from sandbox.process import ProcessLimits, clean, run
+from sandbox.process import Completed, ProcessLimits, clean, run
 from tasks.recorded import FILE
 from tasks.recorded import MOST_BYTES as MOST_RECORDED
 
 if TYPE_CHECKING:
     from sandbox.cage.confinement import Cage
 
-PACKAGES = ("numpy", "ml_dtypes", "imports", "records", "tasks")
+PACKAGES = ("numpy", "ml_dtypes", "agents", "imports", "records", "tasks")
 OPTIONAL = (  # of PyTorch
     "torch",
     *("torchgen", "functorch", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "filelock"),
@@ -109,27 +109,39 @@ def _run_batch(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Import
         for name in ("cache", *(f"task-{n}" for n in range(len(requests)))):  # no process in the cage makes folders
             (folder / name).mkdir()
         further = OPTIONAL if any(needs_torch(request) for request in requests) else ()
-        packages = [*PACKAGES, *(name for name in further if importlib.util.find_spec(name) is not None)]
-        view, argv = python_child(packages, "imports.import_child")
-        torch = importlib.util.find_spec("torch") if further else None
-        view = view.with_readable(*PROCESSOR, *libraries_beside(torch.origin if torch else None))
-        environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
-        environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
         limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + EACH_S * (len(requests) - 1))
-        process = run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
+        process = run_child("imports.import_child", folder, cage, limits, further)
         outcomes = list[Imported | str]()
         while len(outcomes) < len(requests) and (folder / f"result-{len(outcomes)}.json").exists():
             outcomes.append(_outcome(folder, len(outcomes), requests[len(outcomes)]))
         if len(outcomes) < len(requests):
             outcomes.append(
-                _refusal(requests[len(outcomes)], ENDS.get(process.end) or _ended(process.returncode, process.stderr))
+                _refusal(requests[len(outcomes)], ENDS.get(process.end) or ended(process.returncode, process.stderr))
             )
         return outcomes
     finally:
         scratch_folder.remove(folder)
 
 
-def _ended(returncode: int, stderr: str) -> str:
+def run_child(
+    module: str,
+    folder: Path,
+    cage: Cage,
+    limits: ProcessLimits,
+    further: Sequence[str] = OPTIONAL,
+    readable: Sequence[Path] = (),
+) -> Completed:
+    """Run a module of ours in a cage that has the folder, these packages and these files; `folder/cache` is there."""
+    packages = [*PACKAGES, *(name for name in further if importlib.util.find_spec(name) is not None)]
+    view, argv = python_child(packages, module)
+    torch = importlib.util.find_spec("torch") if further else None
+    view = view.with_readable(*PROCESSOR, *readable, *libraries_beside(torch.origin if torch else None))
+    environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
+    environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
+    return run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
+
+
+def ended(returncode: int, stderr: str) -> str:
     """Say why a process has left no answer, of one that kept to its limits."""
     if returncode < 0:
         return f"its process crashed ({signal.Signals(-returncode).name})"

@@ -42,6 +42,10 @@ class Source:
         """Small cases that the source lists; it may have none of its own."""
         return self.cases()
 
+    def weights(self) -> Sequence[float]:
+        """List the weights of the cases; none where all weigh the same."""
+        return ()
+
     def gate(self) -> tuple[float, float] | None:
         """Return the relative and absolute tolerance that the source itself prescribes."""
         return None

@@ -179,9 +179,14 @@ def _shapes(route: Route, followed: Followed, sizing: Sizing) -> tuple[Shapes, l
         return float(evaluate(work, dims) + evaluate(traffic, dims))
 
     original, listed_cases = source.constants(), source.cases()
-    fitting = [case for case in listed_cases if sizing.admits(case)] if listed_cases else [original]
-    reduced = [{n: v for n, v in case.items() if n in sizing.base or n in scalars} for case in fitting]
-    benchmarks = list({tuple(case.items()): case for case in reduced}.values())
+    listed_weights = source.weights() or [1.0] * len(listed_cases)
+    pairs = [(c, w) for c, w in zip(listed_cases, listed_weights, strict=True) if sizing.admits(c)]
+    fitting = pairs if listed_cases else [(original, 1.0)]
+    weights = dict[tuple[tuple[str, float], ...], float]()
+    for case, weight in fitting:
+        key = tuple((n, v) for n, v in case.items() if n in sizing.base or n in scalars)
+        weights[key] = weights.get(key, 0.0) + weight
+    benchmarks = [dict(key) for key in weights]
     small = [
         {n: v for n, v in case.items() if n in sizing.base or n in scalars}
         for case in source.tests()
@@ -191,7 +196,9 @@ def _shapes(route: Route, followed: Followed, sizing: Sizing) -> tuple[Shapes, l
     tests = list({tuple(c.items()): c for c in [*chosen, *small]}.values())
     left = [f"{len(listed_cases) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
     steps = {n: s for n, s in sizing.steps.items() if s > 1}
-    return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(listed_cases) else []
+    is_weighted = bool(source.weights()) and len(benchmarks) > 1
+    shapes = Shapes(tests, benchmarks, steps, scalars, list(weights.values()) if is_weighted else ())
+    return shapes, left if len(fitting) < len(listed_cases) else []
 
 
 def _size_notes(sizing: Sizing) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from math import prod
 from imports.graph import Graph, Operation, Ref, Size
 from imports.node_arguments import plain
 from imports.refusal import ImportRefused
+from imports.schedules.product_types import peak_of
 from imports.summing_order import NARROW
 from tasks.dtypes import size_bytes
 from tasks.expressions import MAX_LENGTH
@@ -26,6 +28,7 @@ class Shapes:
     benchmarks: Sequence[Mapping[str, float]]  # with the values of scalars that differ from those in `scalars`
     multiples: Mapping[str, int]
     scalars: Mapping[str, float] = field(default_factory=dict)
+    weights: Sequence[float] = ()  # of the benchmarks; none where all weigh the same
 
 
 def manifest_text(
@@ -55,11 +58,14 @@ def manifest_text(
     lines += ["", "[scalars]"] if shapes.scalars else []
     lines += [f'{n} = {{ dtype = "f32", value = {v!r} }}' for n, v in shapes.scalars.items()]
     for role, cases in (("test", shapes.tests), ("benchmark", shapes.benchmarks)):
-        for case in cases:
-            lines += ["", f"[[{role}]]", *(f"{n} = {v}" for n, v in case.items())]
+        weights = [f"weight = {w:.4g}" for w in shapes.weights] if role == "benchmark" else []
+        for case, weight in itertools.zip_longest(cases, weights):
+            lines += ["", f"[[{role}]]", *(f"{n} = {v}" for n, v in case.items()), *([weight] if weight else [])]
     for dim, step in shapes.multiples.items():
         lines += ["", f"[dims.{dim}]", f"multiple = {step}"]
     lines += ["", "[work]", f'flops = "{flops(graph)}"', f'bytes = "{moved(graph)}"']
+    if peak := peak_of(graph):
+        lines.append(f'peak = "{peak}"')
     lines += ["", "[tolerance]", f"ratio = {NARROW}"]
     if gate is not None:
         lines += [f"rtol = {gate[0]}", f"atol = {gate[1]}"]

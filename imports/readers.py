@@ -14,6 +14,7 @@ from imports.stated_inputs import Specs as Specs
 from imports.stated_inputs import completed
 from imports.trace_set import definition_of, workloads_of
 from records.errors import UsageError
+from records.model_scan import CASES, REGION
 
 MOST_BYTES = 1 << 20
 KERNELS = (".hip", ".cu", ".cuh", ".cpp", ".cc", ".c", ".h")
@@ -47,13 +48,18 @@ class Gathered:
     copies: Mapping[str, bytes] = field(default_factory=dict)  # copies in the task's folder, by name
     is_named: bool = False  # the file's name says what it computes
 
+    @property
+    def is_file(self) -> bool:
+        """Tell whether it is a file of one function, which a name can choose."""
+        return self.kind in ("file", "region")
+
     def request(self, name: str, function: str, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:
         """Make the part of an import's request that follows from the files; UsageError where no inputs are stated."""
-        if self.kind == "file" and not specs:
+        if self.is_file and not specs:
             specs, sizes = completed(self.text, str(self.path), function, name, sizes)
         title = function or (self.path.stem if self.is_named else name).replace("_", " ").strip()
         source = {**self.more, "kind": self.kind, "path": self.path.name, "text": self.text}
-        source |= {"function": function if self.kind == "file" else "", "specs": specs, "sizes": sizes}
+        source |= {"function": function if self.is_file else "", "specs": specs, "sizes": sizes}
         return {"name": name, "title": title, "source": source}
 
     @property
@@ -143,6 +149,15 @@ def _definition(location: ImportPlace) -> Gathered:
     return Gathered(path, text, "definition", {"more": lines}, copies, is_named=True)
 
 
+def _is_region(location: ImportPlace) -> bool:
+    return location.path.name == REGION and (location.path.parent / CASES).is_file()
+
+
+def _region(location: ImportPlace) -> Gathered:
+    cases = text_of(location.path.parent / CASES)
+    return Gathered(location.path, location.head, "region", {"more": cases}, {"original_cases.json": cases.encode()})
+
+
 def _is_numpy(location: ImportPlace) -> bool:
     return not asks_for_torch("file", location.head)
 
@@ -153,6 +168,7 @@ FORMS = (
     ImportForm("flashinfer", _is_definition, _definition, gate=(1e-2, 1e-2)),
     ImportForm("kernelbench", _is_kernelbench, _problem, gate=(1e-4, 1e-4)),
     ImportForm("numpy", _is_numpy, _file),
+    ImportForm("pytorch", _is_region, _region),
     ImportForm("pytorch", lambda location: True, _file),
 )
 

@@ -8,6 +8,7 @@ from imports.config_source import ConfigSource
 from imports.definition_source import DefinitionSource
 from imports.kernel_source import KernelSource
 from imports.popcorn_source import PopcornSource
+from imports.region_source import RegionSource
 from imports.source_file import TorchSource
 
 SOURCES: Mapping[str, type[TorchSource]] = {
@@ -16,4 +17,5 @@ SOURCES: Mapping[str, type[TorchSource]] = {
     "definition": DefinitionSource,
     "popcorn": PopcornSource,
     "kernel": KernelSource,
+    "region": RegionSource,
 }

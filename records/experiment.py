@@ -97,6 +97,7 @@ class Proposed:
     cites: tuple[str, ...] = ()
     is_obsolete: bool = False  # an earlier one, by its title, that the planner dropped
     mechanism: Mechanism = ""
+    reference_id: str = ""  # the kernel on another branch that has the change, whose gain was found and not predicted
 
 
 @dataclass(frozen=True)

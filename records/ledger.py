@@ -28,7 +28,7 @@ from records.removal import Removal
 from records.soundness import Soundness
 from records.worked import Worked
 
-Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
+Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm", "ahead"]  # ahead: a confirmation not yet due
 Record = TypeVar("Record")
 Planned = TypeVar("Planned", Experiment, Attempt)
 _LOOKED_UP = {"experiments": ("generation",), "attempts": ("generation", "candidate_id", "evaluation_key", "status")}

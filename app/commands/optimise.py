@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import AuthorName, Budget, Json, MaxWallSeconds, On, Quiet, RunSeed, TargetName
+from app.commands.options import AuthorName, Beat, Budget, Json, MaxWallSeconds, On, Quiet, RunSeed, TargetName
 from app.screen import emit, note, say
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ def command(
         int, typer.Option("--generations", min=1, help="Stop after so many generations.")
     ] = GENERATIONS,
     budget_usd: Budget = None,
+    beat: Beat = None,
     max_wall_seconds: MaxWallSeconds = None,
     seed: RunSeed = 0,
     quiet: Quiet = False,
@@ -136,7 +137,8 @@ def command(
     for text in start.notes:
         note(f"  {text}")
     most, limits = {"max_wall_seconds": max_wall_seconds}, {"generations": generations}
-    request = RunRequest(start.task, target, on, author, seed, budget_usd, limits, starts=start.starts, most=most)
+    fixed = start.task, target, on, author, seed, budget_usd, limits
+    request = RunRequest(*fixed, starts=start.starts, beat=tuple(beat or ()), most=most)
     _search(settings, request, start, folder, force=force, quiet=quiet, json=json)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
-from agents.author import Idea, Proposal, Step
+from agents.author import Idea, Proposal, Specimen, Step
 from graph.doubles import ScriptedAuthor
 from records.errors import MalformedReply
 from records.mechanism import MECHANISMS
@@ -22,8 +22,13 @@ def bold_then_timid(generation: int) -> Sequence[Idea]:
     ]
 
 
+def only_one_gains(step: Step, base: Specimen) -> str:
+    """Leave no gain on another branch, which would be brought over first."""
+    return faster(step, base) if step.experiment_id.endswith("e1") else f"// {step.experiment_id}\n// time_us = 100\n"
+
+
 def test_an_idea_that_was_not_picked_is_picked_later_and_then_leaves(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, planner=bold_then_timid, picks=2, generations=3)
+    bench = Bench(tmp_path, only_one_gains, planner=bold_then_timid, picks=2, generations=3)
     bench.drive()
     titles = {e.id: e.title for e in bench.context.ledger.experiments("table-run") if e.generation}
     assert titles == {
@@ -51,7 +56,7 @@ def test_a_planner_without_an_answer_leaves_what_was_kept(tmp_path: Path) -> Non
             return super().plan(step, *arguments)  # type: ignore[arg-type]
 
     bench = Bench(tmp_path, generations=2)
-    bench.context = replace(bench.context, author=Silent(ideas, faster))
+    bench.context = replace(bench.context, author=Silent(ideas, only_one_gains))
     bench.drive()
     second = [e.title for e in bench.context.ledger.experiments("table-run", 2)]
     assert second == ["idea 1.1", "idea 1.3"]

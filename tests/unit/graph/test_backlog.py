@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from agents.author import Idea, Proposal
 from graph.backlog import KEPT, Backlog, offered, proposed_of
+from graph.sameness import Sameness
 from records.experiment import Experiment, Proposed
 
 
@@ -18,7 +19,7 @@ def titles(backlog: Backlog) -> list[str]:
 
 
 def test_what_was_not_picked_is_kept_and_leaves_when_it_is_tried() -> None:
-    backlog = Backlog()
+    backlog = Backlog(Sameness())
     backlog.add(proposed_of("r", 1, "b", Proposal((), (idea("Tile in LDS"), idea("Split K")))), [tried("Tile in LDS")])
     assert titles(backlog) == ["Split K"]
     backlog.add(proposed_of("r", 2, "b", Proposal((), (idea("Swizzle"),))), [])
@@ -29,7 +30,7 @@ def test_what_was_not_picked_is_kept_and_leaves_when_it_is_tried() -> None:
 
 def test_an_avenue_leaves_when_an_experiment_covers_its_short_title() -> None:
     avenues = ("Split-K over blocks: fill the GPU", "Software prefetch: hide latency")
-    backlog = Backlog()
+    backlog = Backlog(Sameness())
     backlog.add(proposed_of("r", 1, "b", Proposal(avenues, (idea("Tile in LDS"),))), [tried("Tile in LDS")])
     assert titles(backlog) == [*reversed(avenues)]
     backlog.add((), [tried("Four blocks a tile", "split the K loop over four blocks and add the parts")])
@@ -51,7 +52,7 @@ def test_kept_ideas_stand_behind_the_fresh_ones_and_say_where_they_come_from() -
 
 
 def test_what_the_planner_calls_obsolete_is_neither_offered_nor_kept() -> None:
-    backlog = Backlog()
+    backlog = Backlog(Sameness())
     backlog.add(proposed_of("r", 1, "b", Proposal((), (idea("Prefetch"), idea("Split K")))), [])
     answer = Proposal((), (idea("Swizzle"),), ("prefetch ", "a title that nobody knows"))
     assert [i.title for i in offered(backlog.proposals, answer)] == ["Swizzle", "Split K"]
@@ -62,7 +63,7 @@ def test_what_the_planner_calls_obsolete_is_neither_offered_nor_kept() -> None:
 
 
 def test_the_oldest_make_room() -> None:
-    backlog = Backlog()
+    backlog = Backlog(Sameness())
     for n in range(KEPT + 5):
         backlog.add(proposed_of("r", n, "b", Proposal((), (idea(f"idea {n}"),))), [])
     assert len(titles(backlog)) == KEPT

@@ -10,7 +10,7 @@ from langgraph.types import Send
 from graph import build_graph
 from graph.draw import PAGE, drawn
 from graph.drive import most_steps
-from graph.nodes import after_reflect, fan_out
+from graph.routes import after_reflect, fan_out
 from graph.state import State, TrialState, moved_on, newest
 from graph.subgraph import ROUTES, build_experiment, follow
 
@@ -96,6 +96,7 @@ def test_the_whole_state_survives_the_strict_serialiser() -> None:
         "seed_us": 80.0,
         "best_id": "g001-e1-a0",
         "best_us": 50.5,
+        "is_confirming": True,
         "base_id": "g001-e1-a0",
         "reference_id": None,
         "picks": PICKS,  # type: ignore[typeddict-item]

@@ -8,15 +8,7 @@ from agents.author import Idea, Specimen, Step
 from graph.context import Context
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.evaluating import evaluate
-from graph.population import (
-    VerifiedKernel,
-    accepted_of,
-    attainable_fraction,
-    best,
-    champion,
-    roofline_fraction,
-    specimen,
-)
+from graph.population import VerifiedKernel, accepted_of, attainable_fraction, best, roofline_fraction, specimen
 from graph.trial import concerns
 from records.errors import Pending
 from records.evaluation import Comparison, Evaluation, Measurement, TimeKind, Verdict
@@ -233,30 +225,3 @@ def test_a_specimen_has_one_step_of_history(tmp_path: Path) -> None:
     )
     found = specimen(context, "g001-e1-a0", 2)
     assert (found.source, found.experiment.title, found.parent_times_us) == ("int main() {}", "title", {"b": 10.0})
-
-
-def test_a_kernel_that_fails_its_confirmation_gives_way_and_stands_as_rejected(tmp_path: Path) -> None:
-    plain = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
-    plain.ledger.add_run(plain.run)
-    sources = ("// time_us = 10\n", "// time_us = 7\n// fail confirm row 5000 is wrong\n", "// time_us = 8\n")
-    kernels = []
-    for number, source in enumerate(sources):
-        made = judged(plain, source)
-        digest = plain.artefacts.put(source)
-        record = attempt(f"g001-e{number}-a0", 1, evaluation_key=made.key, source=digest, geomean_us=made.geomean_us)
-        plain.ledger.add_attempt(record)
-        kernels.append(VerifiedKernel(record, made))
-    leader = champion(plain, kernels)
-    assert leader is not None and leader.attempt.id == "g001-e2-a0"
-    refuted = plain.ledger.attempt(plain.run.id, "g001-e1-a0")
-    assert refuted is not None and (refuted.status, refuted.geomean_us) == ("rejected", None)
-    assert refuted.reason == "row 5000 is wrong"
-    assert [k.attempt.id for k in accepted_of(plain, 1)] == ["g001-e0-a0", "g001-e2-a0"]
-    assert isinstance(plain.sandbox, TableSandbox)
-    assert [purpose for purpose, _ in plain.sandbox.calls].count("confirm") == 2
-    assert champion(plain, kernels[1:2]) is None
-
-
-def test_what_is_measured_needs_no_confirmation(tmp_path: Path) -> None:
-    context, kernels = measured(tmp_path, "// time_us = 10\n// fail confirm no\n")
-    assert champion(context, kernels) is kernels[0]

@@ -20,13 +20,14 @@ from tasks.task import Case, Task, Tensors, TensorSpec
 
 
 class File:
-    """One `.hip` file with a choice of tunables, compiled and loaded. ToolchainError with the log where it fails."""
+    """One kernel file with a choice of tunables, compiled and loaded. ToolchainError with the log where it fails."""
 
     def __init__(
-        self, device: Device, compiler: GpuCompiler, path: Path, tunables: Mapping[str, int] | None = None
+        self, device: Device, compiler: GpuCompiler, path: Path | str, tunables: Mapping[str, int] | None = None
     ) -> None:
-        self.device, self.path = device, path
-        self.candidate = parse(path.read_text(encoding="utf-8"))
+        """`path` is the file's, or its text."""
+        self.device, self.path = device, path if isinstance(path, Path) else Path("kernel")
+        self.candidate = parse(path.read_text(encoding="utf-8") if isinstance(path, Path) else path)
         self.chosen = {**self.candidate.defaults(), **(tunables or {})}
         build = compiler.compile(self.candidate, self.chosen)
         if build.findings:
