@@ -61,11 +61,11 @@ def files_of(
     from sandbox.target import load_target
 
     target = load_target(kernel.target)
-    launcher, provenance = _launcher(settings, kernel, target)
+    launcher, provenance = launched(settings, kernel, target)
     if backward is None:
         texts = _rendered(form, launcher, target, provenance, kernel.source, kernel.tunables)
     else:
-        texts = [("", _with_backward(launcher, provenance, _launcher(settings, backward, target), target))]
+        texts = [("", _with_backward(launcher, provenance, launched(settings, backward, target), target))]
     out_path = place_of(out, Path(f"{launcher.name}{_SUFFIXES[form]}"), f"--as {form}")
     files = {
         out_path / path if path else out_path: text.encode() if isinstance(text, str) else text for path, text in texts
@@ -75,7 +75,7 @@ def files_of(
     return out_path, files, f"{title} for the {target.title}, {counted(len(files), 'file')}{frozen}"
 
 
-def _launcher(settings: Settings, kernel: ExportedKernel, target: Target) -> tuple[Launcher, Provenance]:
+def launched(settings: Settings, kernel: ExportedKernel, target: Target) -> tuple[Launcher, Provenance]:
     """Return the kernel with its host half, and where it comes from."""
     from app.task_folders import open_task
     from exports.launcher import Launcher
@@ -182,6 +182,21 @@ def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
         return ExportedKernel(
             artefacts.text(attempt.source), attempt.tunables, run.task, run.target, origin, evaluation
         )
+
+
+def source_of_run(settings: Settings, name: str, kernel_id: str = "") -> str:
+    """Return the text of an attempt of a run, of the best one without an id."""
+    from app.wiring import find_run, open_records
+
+    if not kernel_id:
+        return kernel_of_run(settings, name).source
+    ledger, artefacts = open_records(settings, create=False)
+    with ledger:
+        run = find_run(ledger, name)
+        attempt = ledger.attempt(run.id, kernel_id)
+        if attempt is None:
+            raise UsageError(f"the run {run.id} has no attempt {kernel_id[:60]!r}")
+        return artefacts.text(attempt.source)
 
 
 def _provenance(kernel: ExportedKernel, digest: str, target: str, frozen: tuple[str, ...]) -> Provenance:
