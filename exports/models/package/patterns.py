@@ -28,7 +28,8 @@ DTYPES = {
     "u8": torch.uint8,
     "bool": torch.bool,
 }
-_PLACES = ("device", "layout", "pin_memory", "non_blocking")  # arguments that say where and not what
+# Arguments that say where and not what; PyTorch without a GPU leaves cuDNN out.
+_PLACES = ("device", "layout", "pin_memory", "non_blocking", "cudnn_enable", "cudnn_enabled")
 _SIZES = (
     "view",
     "reshape",
