@@ -12,12 +12,12 @@ from imports.hosts.host_build import HostBuild, HostSource, HostWishes
 from imports.hosts.host_compiler import HostCompiler, HostFailure, HostProgram, Recorded
 from imports.hosts.host_launcher import UNSAID
 from imports.hosts.host_plan import HostPlan
-from imports.hosts.stub_names import kernel_names, struct_fields, symbol_types
 from imports.hosts.local_headers import data_files, run_arguments
 from imports.hosts.memory import HostUnclear
 from imports.hosts.plan_maker import PlanMaker
 from imports.hosts.record import HostCall, HostTrace, read_record
 from imports.hosts.size_runs import SizedRun, SizeName, SizeSearch, sized_run
+from imports.hosts.stub_names import kernel_names, struct_fields, symbol_types
 from imports.names import free_name
 from records import scratch_folder
 from sandbox.process import last_words
