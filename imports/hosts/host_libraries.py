@@ -133,8 +133,9 @@ class HostLibraries:
 
     @computed_once
     def _digest(self) -> str:
-        """Identify the compiler, its flags and the headers."""
-        digest = hashlib.sha256(repr((self._toolchain.version, FLAGS, _DEFINED, _UNIT, PREFIX)).encode())
+        """Identify the compiler, its flags, the headers, and where they lie, which a compiled prefix has in it."""
+        places = (str(self._sources), str(RECORDING), str(INCLUDE))
+        digest = hashlib.sha256(repr((self._toolchain.version, FLAGS, _DEFINED, _UNIT, PREFIX, places)).encode())
         for path in sorted([*RECORDING.rglob("*"), *(INCLUDE / "hip").glob("*.h")]):
             if path.is_file():
                 digest.update(path.read_bytes())
