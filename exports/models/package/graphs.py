@@ -101,6 +101,13 @@ def is_view(node: torch.fx.Node) -> bool:
     return any(r.alias_info is not None for r in node.target._schema.returns) and not changed(node)
 
 
+def root(node: torch.fx.Node) -> torch.fx.Node:
+    """Find the value that a view shows; the node itself where it is none."""
+    while is_view(node) and node.all_input_nodes:
+        node = node.all_input_nodes[0]
+    return node
+
+
 def _drop_statements(graph: torch.fx.Graph) -> None:
     for node in [n for n in graph.nodes if n.op == "call_function" and name_of(n.target) in _STATEMENTS]:
         graph.erase_node(node)
