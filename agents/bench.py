@@ -51,6 +51,16 @@ class Bench(Protocol):
         """Kernels that may still be checked."""
 
     @property
+    def tries(self) -> tuple[Checked, ...]:
+        """The tries so far, oldest first."""
+
+    def resumed(self) -> tuple[Checked, ...]:
+        """Take up what an earlier process of the run has tried in this experiment, at no cost; oldest first.
+
+        For an author whose answers cannot be had again.
+        """
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The kernels that can be named: the parent, the reference, the tries, earlier kernels of the run."""
 

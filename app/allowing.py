@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from app.program.author_command import is_program
 from app.settings import Settings
 from records.allowance import ALLOWED, NAMES, WORDS, Allowance, checked_allowance
 from records.experiment import Run
 from records.ledger import Ledger
+from records.quantity import counted
 from records.run_meter import RunMeter
 from records.stopping import StopSignal
 
@@ -55,6 +57,10 @@ def limit_lines(settings: Settings, context: Context) -> list[str]:
     total = context.generations_at(1)
     texts.append(f"{total} generations of {limits.picks} experiments")
     lines = [f"limits       {', '.join(texts)}"]
+    if is_program(context.run.author):
+        lines.append(
+            f"program      {counted(limits.tries, 'try', 'tries')} and {limits.session_minutes:g} min a session"
+        )
     if has_model:
         lines += [f"costs        at most ${cost_at_most(settings, most):,.2f}"]
         lines += [f"prices       {line}" for line in price_lines(settings)]

@@ -184,6 +184,21 @@ def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
         )
 
 
+def source_of_run(settings: Settings, name: str, kernel_id: str = "") -> str:
+    """Return the text of an attempt of a run, of the best one without an id."""
+    from app.wiring import find_run, open_records
+
+    if not kernel_id:
+        return kernel_of_run(settings, name).source
+    ledger, artefacts = open_records(settings, create=False)
+    with ledger:
+        run = find_run(ledger, name)
+        attempt = ledger.attempt(run.id, kernel_id)
+        if attempt is None:
+            raise UsageError(f"the run {run.id} has no attempt {kernel_id[:60]!r}")
+        return artefacts.text(attempt.source)
+
+
 def _provenance(kernel: ExportedKernel, digest: str, target: str, frozen: tuple[str, ...]) -> Provenance:
     from exports.provenance import Provenance
     from records.ranking import mean_of

@@ -15,7 +15,7 @@ from records.errors import UsageError
 if TYPE_CHECKING:
     from app.settings import Settings
     from imports.confined import Imported
-    from imports.hosts.found_plan import HostPlan
+    from imports.hosts.host_plan import HostPlan
     from imports.readers import ImportPlace, Specs
     from tasks.task import Task
 
@@ -37,6 +37,7 @@ class KernelWish:
     origin: Mapping[str, str]
     is_golden: bool
     host: str = ""  # a host half, of a file that has none
+    arguments: tuple[str, ...] | None = None  # of its program's command line
 
 
 def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[Task, tuple[str, ...]]:
@@ -66,12 +67,12 @@ def _made(settings: Settings, wish: KernelWish, folder: Path, has_scalars: bool)
 
     path = wish.source.path
     text, absent = with_headers(path, wish.source.head, text_of)
-    try:
-        plan = _plan_of(wish, text + wish.host)
-    except HostUnclear as error:
-        raise UsageError(f"{path} cannot become a task: {error}") from None
     reference = reference_of(wish.reference)
     function, names = parameters_of(str(reference.path), reference.head, reference.function) if reference else ("", [])
+    try:
+        plan = plan_of(settings, wish, text + wish.host)
+    except HostUnclear as error:
+        raise UsageError(f"{path} cannot become a task: {error}") from None
     match = matched(plan, names)
     specs, shapeless = shapes_of(plan, match, wish.specs)
     _refuse_missing(path, plan, reference, [*match.missing, *shapeless], wish)
@@ -114,10 +115,22 @@ def _notes(folder: Path, plan: HostPlan, absent: Sequence[str], frozen: str) -> 
     return notes + [f"taken as for the file's own sizes: {d}" for d in plan.decisions]
 
 
-def _plan_of(wish: KernelWish, text: str) -> HostPlan:
-    from imports.hosts.found_plan import found_plan
+def plan_of(settings: Settings, wish: KernelWish, text: str) -> HostPlan:
+    """Execute the host half, confined; HostUnclear says why it gives no plan."""
+    from app.task_folders import task_cage
+    from imports.hosts.found_plan import HostSource, HostWishes, found_plan
+    from imports.hosts.host_compiler import HostCompiler
+    from sandbox.amdgcn.toolchain import find_toolchain
 
-    return found_plan(text, wish.source.function, wish.sizes, wish.outputs)
+    task_cage(settings)  # refuses where nothing would keep the program from the user's files
+    toolchain = find_toolchain(settings.cache_folder / "toolchain")
+    compiler, place = HostCompiler(toolchain), settings.cache_folder / "work"
+    if not compiler.has_standard:
+        note("building the C++ library for host halves (a minute or two, once)")
+    note(f"executing the host half of {wish.source.path.name}, confined: without network and without your files")
+    place.mkdir(parents=True, exist_ok=True)
+    wishes = HostWishes(wish.source.function, wish.sizes, wish.outputs, wish.arguments)
+    return found_plan(HostSource(text, wish.source.path), compiler, wishes, place)
 
 
 def reference_of(words: str) -> ImportPlace | None:

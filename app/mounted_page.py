@@ -54,3 +54,7 @@ def site_of(settings: Settings, ledger: Ledger, artefacts: ArtefactStore, stream
         lambda run: disassembler(settings, run, compiles=True),
         stream_s,
     )
+
+
+# For langgraph.json: beside the routes of LangGraph's own server. Nothing is opened before the first request.
+app = Starlette(routes=[Mount("/scientist", app=page_app())])

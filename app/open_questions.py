@@ -26,6 +26,7 @@ BY_NAME = {  # of a parameter, what is offered for its type and shape
 OPTIONS = {
     **{"inputs": "--input", "sizes": "--size", "reference": "--reference", "outputs": "--output", "grid": "--grid"},
     **{"block": "--block", "task": "--task", "tolerance": "--tolerance", "name": "--name"},
+    **{"argv": "--argv"},
 }
 PLACEHOLDER = "REFERENCE.py:FUNCTION"
 

@@ -38,6 +38,7 @@ class UserFile:
     task: str = ""  # of a kernel with a launch plan
     tolerance: str = ""
     name: str = ""
+    argv: str = ""  # the command line of a kernel's program, as a shell writes it
 
     @property
     def is_task(self) -> bool:
@@ -116,7 +117,7 @@ class StartingPoint:
 
 def prepare(settings: Settings, user_file: UserFile, folder: Path) -> StartingPoint:
     """Make the task in the new folder, or take the one that there is; UsageError says what is missing or wrong."""
-    from app.task_making import TaskWish, make_task
+    from app.task_making import TaskWish, arguments_of, make_task
     from imports.declared_inputs import declared
 
     if user_file.is_task:
@@ -130,6 +131,8 @@ def prepare(settings: Settings, user_file: UserFile, folder: Path) -> StartingPo
         return StartingPoint(user_file.task, (user_file.location.path,), has_own_kernel=True)
     inputs = declared(user_file.inputs, user_file.sizes)
     wish = TaskWish(user_file.title, user_file.location, inputs, user_file.reference, user_file.outputs)
+    if user_file.argv:
+        wish = replace(wish, arguments=arguments_of(user_file.argv))
     if user_file.tolerance:
         wish = replace(wish, gate=gate_of(user_file.tolerance))
     if kernels := user_file.bare():

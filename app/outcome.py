@@ -21,7 +21,8 @@ def print_outcome(result: RunResult, session: Session) -> None:
     if best is None:
         say("no kernel was verified and timed" + (" yet" if session.is_waiting else ""))
     else:
-        for text in (*_headline(result.headline), *_time(session, best)):
+        lines = [f"{name:<12} {text}" for name, text in headline_rows(result.headline)]
+        for text in (*lines, *_time(session, best)):
             say(text)
         over = format_times(best.speedup_over_seed), format_times(best.speedup_over_naive_seed)
         say(f"             {over[0]} the best seed's speed, tuned; {over[1]} the naive seed's")
@@ -53,8 +54,8 @@ def print_outcome(result: RunResult, session: Session) -> None:
         say(f"approve with kernel-scientist resume {run.id}   (it asks; with --yes it starts what waits)")
 
 
-def _headline(line: Headline) -> list[str]:
-    """Write the one number, what was changed, how far the roofline is, and who could go on."""
+def headline_rows(line: Headline) -> list[tuple[str, str]]:
+    """Return the one number, what was changed, how far the roofline is, and who could go on, each with its name."""
     bounds = f", bound by {', '.join(line.bounds)}" if line.bounds else ""
     rows = (
         ("result", line.text),
@@ -62,7 +63,7 @@ def _headline(line: Headline) -> list[str]:
         ("roofline", f"{line.roofline:.0%} of it is reached{bounds}" if line.roofline else bounds[2:]),
         ("next", line.advice),
     )
-    return [f"{name:<12} {text}" for name, text in rows if text]
+    return [(name, text) for name, text in rows if text]
 
 
 def _time(session: Session, best: Best) -> list[str]:

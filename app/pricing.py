@@ -38,7 +38,7 @@ def price_of(settings: Settings, model: str) -> Price:
         is_stated = "prompt_usd" in stated_usd and "completion_usd" in stated_usd
         return replace(Price(*ASSUMED_USD, is_known=is_stated), **stated_usd)  # type: ignore[arg-type]
     if "prompt_usd" in stated_usd:  # a price of cached tokens belongs to the price of those that are not
-        price_in_file = replace(price_in_file, cached_usd=None)
+        price_in_file = replace(price_in_file, cached_usd=None, date="", source="")
     return replace(price_in_file, **stated_usd)  # type: ignore[arg-type]
 
 
@@ -55,17 +55,16 @@ def prices_of(settings: Settings) -> Mapping[str, Price]:
 
 def price_lines(settings: Settings) -> list[str]:
     """Write a sentence on the price of each model, and where it is from."""
-    files, lines = price_files(settings), list[str]()
+    lines = list[str]()
     for model, price in prices_of(settings).items():
         cached = "" if price.cached_usd is None else f" (cached ${price.cached_usd:g})"
         line = f"{model}: ${price.prompt_usd:g}{cached} a million prompt tokens, ${price.completion_usd:g} of answers"
-        file = next((priced for priced in files if priced.price(model) is not None), None)
         if not price.is_known:
             line += (
                 ", assumed, because its price is unknown: set KERNEL_SCIENTIST_USD_PER_MILLION_PROMPT_TOKENS and "
                 "…_COMPLETION_TOKENS, or name a KERNEL_SCIENTIST_PRICE_FILE"
             )
-        elif settings.usd_per_million_prompt_tokens is None and file is not None:
-            line += f", as of {file.date}"
+        elif price.date:
+            line += f", as of {price.date} ({price.source.partition(' ')[0]})"
         lines.append(line)
     return lines

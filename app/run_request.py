@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.allowing import asked_allowance, is_of_all
+from app.beating.incumbent_names import keep_incumbents
+from app.program.author_command import is_program, kept_command, program_words
 from app.remembered import keep_recalled, keep_weights
 from app.sandboxes import place_of, refuse_seed, refuse_shapes_elsewhere, resolve_on
 from app.settings import Settings
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
     from records.ledger import Ledger
     from tasks.task import Task
 
-LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
-MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1, "taxonomy": 1, "predictor": 1}
+PROGRAM_TRIES = 12  # of a program as author, which nobody asks for each
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class RunRequest:
     task: str
     target: str = "mi300x"
     on: str = "auto"
-    author: str | None = None  # llm or playbook; chosen by what is configured when not given
+    author: str | None = None  # llm, playbook or command:PROGRAM ARG...; chosen by what is configured when not given
     seed: int = 0
     budget_usd: float | None = None  # the settings' when not given
     limits: Mapping[str, int | float | None] | None = None  # fields of graph.context.Limits
@@ -43,14 +44,18 @@ class RunRequest:
     has_seeds: bool = True  # beside the task's own seeds
     from_memory: bool = False  # generation 0 begins with winners of earlier runs, too
     approves: bool = False  # a person is asked before experiments, and before money above the budget
+    beat: tuple[str, ...] = ()  # implementations that the best kernel is compared with, as `--beat` takes them
     most: Mapping[str, int | float | None] | None = None  # further fields of records.allowance.Allowance
 
 
 def choose_author(settings: Settings, name: str | None) -> str:
     """Choose the model if an endpoint is configured, else playbook; SettingsError if llm is asked for and cannot be."""
     author = name or ("llm" if settings.has_model else "playbook")
+    if is_program(author):
+        program_words(settings, author)
+        return author
     if author not in ("llm", "playbook"):
-        raise UsageError(f"--author is llm or playbook, not {author!r}")
+        raise UsageError(f"--author is llm, playbook or command:PROGRAM ARG..., not {author!r}")
     if author == "llm":
         make_endpoint(settings)
     return author
@@ -71,7 +76,7 @@ def checked_fields(fields: Mapping[str, Any], kinds: Mapping[str, tuple[type, ..
 
 def checked_limits(limits: Mapping[str, int | float | None]) -> dict[str, int | float]:
     """Check the limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
-    from graph.context import Limits
+    from graph.run_limits import HIGHEST, LEAST, MOST, Limits
 
     defaults = asdict(Limits())
     for name, value in limits.items():
@@ -79,8 +84,12 @@ def checked_limits(limits: Mapping[str, int | float | None]) -> dict[str, int | 
             raise UsageError(f"there is no limit {name!r}; there are {', '.join(defaults)}")
         if value is None:
             continue
+        if isinstance(defaults[name], bool):
+            if value not in (0, 1):
+                raise UsageError(f"the limit {name} is true or false, not {value!r}")
+            continue
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        least, most = LEAST.get(name, 0), MOST.get(name, 1_000_000)
+        least, most = LEAST.get(name, 0), MOST.get(name, HIGHEST)
         if not is_number or not least <= value <= most or (isinstance(defaults[name], int) and value != int(value)):
             kind = "a whole number" if isinstance(defaults[name], int) else "a number"
             raise UsageError(f"the limit {name} is {kind} from {least:,} to {most:,}, not {value!r}")
@@ -99,8 +108,15 @@ def new_run(settings: Settings, request: RunRequest, task: Task, extra: Mapping[
     if author != "llm":
         most = {name: value for name, value in most.items() if is_of_all(name)}
     refuse_seed(request.seed)
-    request_limits = {"tries": settings.tries} | checked_limits(request.limits or {})
-    limits = asdict(Limits(**request_limits | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
+    command: Mapping[str, str] = {}
+    tries, seed = settings.tries, request.seed
+    if is_program(author):
+        author, command = kept_command(program_words(settings, author))
+        tries = PROGRAM_TRIES
+        seed = seed or secrets.randbelow(1 << 31)  # held-out inputs follow from it, and the program could guess 0
+    request_limits = {"tries": tries} | checked_limits(request.limits or {})
+    is_without = settings.tools == "off" and not command
+    limits = asdict(Limits(**request_limits | ({"tries": 0} if is_without else {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)
     refuse_shapes_elsewhere(on, request.shapes)
@@ -114,13 +130,14 @@ def new_run(settings: Settings, request: RunRequest, task: Task, extra: Mapping[
         target=request.target,
         on=on,
         author=author,
-        seed=request.seed,
+        seed=seed,
         config={
             **limits,
             **most,
             **models,
             **place_config,
             **shapes,
+            **command,
             **({"approves": True} if request.approves else {}),
             **(extra or {}),
         },
@@ -138,5 +155,6 @@ def keep_request(
     judged = with_shapes(task, request.shapes)
     recalled = keep_recalled(settings, judged, request.target, limits.memory_tokens, stores, request.from_memory)
     weights = keep_weights(*stores) if limits.literature_feedback else {}
-    config = {**keep_starts(request.starts, stores[1]), **recalled, **weights}
+    incumbents = keep_incumbents(request.beat, stores[1])
+    config = {**keep_starts(request.starts, stores[1]), **recalled, **weights, **incumbents}
     return config if request.has_seeds else {**config, "has_seeds": False}

@@ -11,12 +11,13 @@ from records.errors import MachineError, SettingsError, SpoolError, UsageError
 from records.stopping import StopSignal
 
 if TYPE_CHECKING:
-    from graph.context import Sandbox
+    from graph.context import Context, Sandbox
     from sandbox.remote.client import Post
     from sandbox.target import Target
     from sandbox.target_file import TargetFile
 
 ELSEWHERE = ("spool", "worker", "ray")  # before the colon
+MOST_AT_ONCE = 256  # experiments of one generation
 MOST_SEED = 2**63 - 1  # of a whole number in a ledger
 LAB_VENDOR = "amd"  # whose machine code the lab compiles to and whose instructions it executes
 
@@ -232,3 +233,9 @@ def _lab(
         evidence=None if keep is None else Evidence(keep),
         patience=patience_for(exact, whole_s),
     )
+
+
+def parallel(context: Context) -> int | None:
+    """Experiments at once: a cluster takes all of a generation, this machine as many as it has threads for."""
+    most = max(context.limits.picks, len(context.starts) + len(context.assignment.task.seeds))
+    return min(most, MOST_AT_ONCE) if is_cluster(context.run.on) else None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from app.open_telemetry import Spans
 from graph.context import Context
 from records.errors import LedgerError
-from records.event_log import all_of, begun, ended
+from records.event_log import Listener, all_of, begun, ended
 
 PATIENCE_S = 2.0  # with a lock that is held
 
@@ -18,9 +18,9 @@ PATIENCE_S = 2.0  # with a lock that is held
 class ServedRun:
     """Counts the nodes at work on a run. Its owner lets one thread at a time call it."""
 
-    def __init__(self, context: Context, spans: Spans | None) -> None:
-        """`spans` are told of the run's events, as its event log is."""
-        self._tell = all_of(context.listener, spans)
+    def __init__(self, context: Context, spans: Spans | None, scores: Listener | None = None) -> None:
+        """`spans` and `scores` are told of the run's events, as its event log is."""
+        self._tell = all_of(context.listener, spans, scores)
         self.context = replace(context, listener=self._tell)
         self._spans = spans
         self._nodes, self._held = 0, contextlib.ExitStack()

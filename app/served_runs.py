@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -15,10 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 from app import wiring
-from app.run_request import RunRequest, checked_fields, checked_limits, keep_request, new_run
+from app.asked_in_words import EXAMPLE, request_in_words
+from app.program.author_command import refuse_served_program
+from app.run_request import RunRequest, keep_request, new_run
 from app.screen import note
+from app.served_answer import answer_of
+from app.served_request import FIXED, digest_of, plain, request_fields, request_of, request_text
 from app.served_run import ServedRun
-from app.session import Session, scores
+from app.session import Session
 from app.settings import Settings, load_settings
 from app.span_export import SpanExport, refuse_missing
 from app.task_folders import open_sound_task, open_task
@@ -29,9 +32,7 @@ from graph.context import Context
 from graph.leaving import left
 from graph.question import questions
 from graph.serving import FOLLOWS, ServedState, serve
-from records.allowance import NAMES
 from records.artefacts import ArtefactStore
-from records.codec import to_plain
 from records.computed_once import computed_once
 from records.errors import SettingsError, UsageError
 from records.experiment import Run
@@ -40,18 +41,6 @@ from records.stopping import StopSignal
 
 Opening = Callable[[Settings, Run, Ledger, ArtefactStore], Context]
 KEPT = 32  # runs whose collaborators stay open
-KINDS: Mapping[str, tuple[type, ...]] = {
-    "task": (str,),
-    "target": (str,),
-    "on": (str,),
-    "author": (str,),
-    "seed": (int,),
-    "limits": (dict,),
-    "budget_usd": (int, float),
-    "approve": (bool,),
-    **dict.fromkeys((name for name in NAMES if name != "budget_usd"), (int, float)),
-}
-FIXED = ("task", "target", "on", "seed")  # results of two runs that differ in one of these have nothing in common
 
 
 class ServedRuns:
@@ -79,8 +68,10 @@ class ServedRuns:
 
     def begin(self, fields: Mapping[str, Any], begun_at: str) -> dict[str, Any]:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
+        fields = self._with_words(fields)
         request = request_of(self._with_task(fields))
         refuse_missing(self.settings)
+        refuse_served_program(self.settings, request.author or "")
         with self._lock:
             run = self._begun_at(begun_at) or self._new(request, begun_at)
         used = {name: kinds[0]() for name, kinds in TEXT_FIELDS.items() if fields.get(name)}  # once, on a thread
@@ -116,19 +107,19 @@ class ServedRuns:
         """
         run = self._run(state["run_id"])
         followed = {name: state.get(name) for name in FOLLOWS.get(node, ())}
-        request = _plain(_request_fields(state))
+        request = plain(request_fields(state))
         if request == run.config.get("asked"):
-            if node not in FOLLOWS or self._is_noted(run, node, generation, _digest(followed)):
+            if node not in FOLLOWS or self._is_noted(run, node, generation, digest_of(followed)):
                 return run.id
             if run.status in ("done", "failed"):
                 raise UsageError(
                     f"the run {run.id} is {run.status}: {run.stop_reason}; to go on from here, "
                     "update the state with other limits, or give a new input"
                 )
-        return self._forked(run, state, node, generation, _digest([request, followed]))
+        return self._forked(run, state, node, generation, digest_of([request, followed]))
 
     def conclude(self, run_id: str, stop: StopSignal) -> dict[str, Any]:
-        """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
+        """Write the best kernel and the report; the fields of the output, the answer in words among them."""
         from langsmith.run_helpers import get_current_run_tree
 
         with self.working(run_id, stop) as context:
@@ -136,13 +127,11 @@ class ServedRuns:
             result = Session(self.settings, context, folder).conclude()
             step = get_current_run_tree()
             if self.traces is not None and step is not None:
-                self.traces.score_now(step.trace_id, scores(result, context), note)
+                self.traces.score_now(step.trace_id, result.scores(context), note)
         with self._lock:
             if (ended := self._opened.pop(run_id, None)) is not None:
                 ended.end()
-        attempt = context.ledger.attempt(run_id, result.best.id) if result.best is not None else None
-        source = {} if attempt is None else {"source": context.artefacts.text(attempt.source)}
-        return {**to_plain(result), **source}
+        return answer_of(self.settings, context, result)
 
     def close(self) -> None:
         """Send the spans that are left, those of runs in the middle too; a collector that is not there costs 2 s."""
@@ -151,6 +140,17 @@ class ServedRuns:
                 run.end()
             if self._export is not None:
                 self._export.close()
+
+    def _with_words(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Put what the messages ask for since the last result in place of a task or source that was named before."""
+        typed = {name: value for name, value in fields.items() if name != "messages"}
+        words = request_in_words(self.settings, fields.get("messages") or ())
+        if "task" in words or "source" in words:
+            earlier = ("task", "source", "language", "function", "reference")
+            typed = {name: value for name, value in typed.items() if name not in earlier}
+        elif not typed.get("task") and not typed.get("source") and fields.get("messages"):
+            raise UsageError(EXAMPLE)
+        return {**typed, **words}
 
     def _with_task(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Make the task of what is brought as text, in place of a name; the same text has the same task again."""
@@ -177,8 +177,8 @@ class ServedRuns:
 
     def _forked(self, origin: Run, state: ServedState, node: str, generation: int, change: str) -> str:
         """Fork a run with what `origin` knew before this node, and with the changed request; return its id."""
-        name = f"{origin.id}-{_digest([node, generation, change])[:6]}"
-        request, before = request_of(_request_fields(state)), json.loads(str(origin.config.get("asked", "{}")))
+        name = f"{origin.id}-{digest_of([node, generation, change])[:6]}"
+        request, before = request_of(request_fields(state)), json.loads(str(origin.config.get("asked", "{}")))
         changed = [field for field in FIXED if getattr(request, field) != before.get(field)]
         if changed:
             raise UsageError(
@@ -191,7 +191,7 @@ class ServedRuns:
         picks = frozenset(pick["experiment_id"] for pick in state.get("picks", ()))
         shared = picks if node in ("approve", "reflect") else frozenset[str]()
         self._records[0].branch(run, origin.id, generation - 1, shared)
-        self._is_noted(run, node, generation, _digest({field: state.get(field) for field in FOLLOWS.get(node, ())}))
+        self._is_noted(run, node, generation, digest_of({field: state.get(field) for field in FOLLOWS.get(node, ())}))
         return name
 
     def _is_noted(self, run: Run, node: str, generation: int, digest: str) -> bool:
@@ -227,51 +227,12 @@ class ServedRuns:
         context = self._opening(self.settings, run, *self._records)
         if self.settings.telemetry and self._export is None:
             self._export = SpanExport(self.settings, is_told_at_once=True)
-        served = ServedRun(context, self._export.spans(run_id) if self._export is not None else None)
+        spans = self._export.spans(run_id) if self._export is not None else None
+        served = ServedRun(context, spans, self.traces.take if self.traces is not None else None)
         for old in [name for name, other in self._opened.items() if other.is_idle][: -KEPT + 1]:
             self._opened.pop(old).end()
         self._opened[run_id] = served
         return served
-
-
-def request_of(fields: Mapping[str, Any]) -> RunRequest:
-    """Read the request in plain data; UsageError names the first thing that cannot be."""
-    fields = checked_fields(fields, KINDS, "a request")
-    if not fields.get("task"):
-        raise UsageError('the input names no task; give one, such as {"task": "row_softmax"}, or the text of a source')
-    return RunRequest(
-        task=fields["task"],
-        target=fields.get("target", "mi300x"),
-        on=fields.get("on", "auto"),
-        author=fields.get("author"),
-        seed=fields.get("seed", 0),
-        budget_usd=fields.get("budget_usd"),
-        limits=checked_limits(fields.get("limits", {})),
-        approves=fields.get("approve", False),
-        most={name: fields[name] for name in NAMES if name in fields},
-    )
-
-
-def request_text(run: Run, request: RunRequest) -> str:
-    """Write the whole request, as the state and the run's record hold it: what was left open is filled in."""
-    # Those of the model also where the author, who has no use for them, is none.
-    allowance = {"budget_usd": request.budget_usd, **(request.most or {})}
-    most = {name: value for name in NAMES if (value := run.config.get(name, allowance.get(name))) is not None}
-    limits = dict(request.limits or {})
-    chosen = {"task": request.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
-    return _plain({**chosen, "limits": limits, "approve": request.approves, **most})
-
-
-def _request_fields(state: ServedState) -> dict[str, Any]:
-    return {name: state[name] for name in KINDS if state.get(name) is not None}  # type: ignore[literal-required]
-
-
-def _plain(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(_plain(value).encode()).hexdigest()
 
 
 def guard_traces(service: ServedRuns) -> Traces | None:

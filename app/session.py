@@ -13,11 +13,13 @@ from uuid import uuid4
 
 from app import wiring
 from app.allowing import extend_limits
+from app.beating.comparing import compare_incumbents
+from app.candidate_feedback import scores
 from app.continuing import branched, extended
 from app.model_reach import reach_model
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
-from app.sandboxes import is_cluster
+from app.sandboxes import parallel
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
@@ -29,7 +31,7 @@ from records.event_log import Listener, all_of, begun, ended
 from records.experiment import Run
 from records.files import write_whole
 from records.quantity import given
-from records.stage_clock import REPORT, START, StageClock
+from records.stage_clock import BEAT, REPORT, START, StageClock
 from records.stopping import StopSignal, interruptible
 
 if TYPE_CHECKING:
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from graph.question import Question
 
 Progress = Callable[[Mapping[str, Any]], None]
-MOST_AT_ONCE = 256  # experiments of one generation
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class RunResult:
     headline: Headline = NO_HEADLINE
     stage_seconds: Mapping[str, float] = field(default_factory=dict)  # the parts of `seconds`, by stage
     diff: str = ""  # the file with what was changed; empty where the gain is told over the best kernel itself
+
+    def scores(self, context: Context) -> dict[str, float]:
+        """Return the feedback on the run's trace."""
+        best = self.best
+        return scores(context, best.id if best else "", best.speedup_over_seed if best else None, self.usd)
 
     @property
     def is_gain(self) -> bool:
@@ -117,6 +123,10 @@ class Session:
         `ask` answers the questions of a run that wants approval; where it answers None, the run pauses.
         KeyboardInterrupt, RunStopped and MachineError leave a run that can be resumed.
         """
+        with self.held():
+            return self._driven(progress, ask)
+
+    def _driven(self, progress: Progress, ask: Callable[[Question], Any]) -> RunResult:
         from app.span_export import telemetry
 
         clock = StageClock(self._started)
@@ -134,18 +144,33 @@ class Session:
         if traces is not None:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
+        ledger = self.context.ledger
         stopped, spans_of = interruptible(self.context.stop), telemetry(self.settings, self.context.run.id)
-        with stopped, spans_of as spans, self._logged(spans) as context:
+        with stopped, spans_of as spans, self._logged(spans, traces.take if traces is not None else None) as context:
             checkpoints = wiring.checkpoints_of(self.settings, self.folder)
             drive(context, checkpoints, tell, parallel(context), ask=ask, trace_id=trace_id)
+            if self.run.status == "done":
+                tell(_stage(BEAT))
+                compare_incumbents(self.settings, context, best_attempt(ledger.attempts(self.run.id), ledger))
         tell(_stage(REPORT))
         result = self.conclude()
         clock.pass_to(time.monotonic())
         parts = {stage: round(part, 3) for stage, part in clock.seconds.items()}
         result = replace(result, seconds=round(sum(parts.values()), 3), stage_seconds=parts)
         if traces is not None and trace_id is not None:
-            traces.score(trace_id, scores(result, self.context))
+            traces.score(trace_id, result.scores(self.context))
         return result
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the run, and hear when its stop is asked for, from the moment on that the ledger has it.
+
+        Much is imported, and an endpoint asked, before the graph begins and sees the stop; `drive` holds it, too.
+        """
+        ledger, context = self.context.ledger, self.context
+        ledger.add_run(context.run)
+        with ledger.driving(context.run.id), context.stop.counted(), context.meter.heard():
+            yield
 
     @contextmanager
     def _logged(self, *more: Listener | None) -> Iterator[Context]:
@@ -174,25 +199,6 @@ class Session:
 def _stage(name: str) -> Mapping[str, Any]:
     """Make the event of a stage that is not the graph's: whoever watches is told, and no record is kept."""
     return {"event": "stage", "generation": 0, "experiment": "", "stage": name, "number": 0}
-
-
-def parallel(context: Context) -> int | None:
-    """Experiments at once: a cluster takes all of a generation, this machine as many as it has threads for."""
-    most = max(context.limits.picks, len(context.starts) + len(context.assignment.task.seeds))
-    return min(most, MOST_AT_ONCE) if is_cluster(context.run.on) else None
-
-
-def scores(result: RunResult, context: Context) -> dict[str, float]:
-    """Return the feedback on a run's trace."""
-    from graph.population import kernel, roofline_fraction
-
-    best = result.best
-    feedback = {"accepted": float(best is not None), "cost": result.usd}
-    if best is not None:
-        feedback["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
-        if best.speedup_over_seed is not None:
-            feedback["speedup"] = round(best.speedup_over_seed, 4)
-    return feedback
 
 
 def open_session(settings: Settings, request: RunRequest, stop: StopSignal | None = None) -> Session:

@@ -102,8 +102,12 @@ class Settings(BaseSettings):
     """Most tokens one answer may have; the budget reserves their price before each call."""
     tools: Literal["auto", "calls", "text", "off"] = "auto"
     """How the coder uses its tools: by tool calls, in text, not at all, or as the model is found to answer."""
-    tries: int = Field(default=4, ge=0, le=12)
+    tries: int = Field(default=4, ge=0, le=100)
     """Kernels that the coder may check in one experiment unless `--tries` says otherwise; 0 is without tools."""
+    author_environment: str = ""
+    """Variables of the environment that a program as author gets, by commas, such as its own key; none by default."""
+    author_programs: str = ""
+    """Programs that a request to a server may name as author, by commas; none by default."""
     embedding_model: str | None = None
     """Model for vectors of the literature: a name, a folder, `chroma` or `off`; by default one of the endpoint's."""
     embedding_base_url: str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from hashlib import sha256
 from json import dumps
@@ -40,14 +41,15 @@ class TaskWish:
     gate: tuple[float, float] | None = None  # relative and absolute tolerance, where the file prescribes none
     host: str = ""  # a host half, of a HIP file that has none, and the parameters of its kernel
     parameters: str = ""
+    arguments: tuple[str, ...] | None = None  # of the command line of a HIP file's program
 
 
 def make_task(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task, tuple[str, ...]]:
     """Write the new folder; return the task, and sentences about it. UsageError says why there can be none."""
     if wish.source.path.suffix in KERNELS:
         return _of_kernel(settings, wish, folder)
-    if wish.reference or wish.outputs:
-        raise UsageError(f"--reference and --output are for HIP files, and {wish.source.path} is none")
+    if wish.reference or wish.outputs or wish.arguments is not None:
+        raise UsageError(f"--reference, --output and --argv are for HIP files, and {wish.source.path} is none")
     return _of_function(settings, wish, folder)
 
 
@@ -68,6 +70,7 @@ def _of_kernel(settings: Settings, wish: TaskWish, folder: Path) -> tuple[Task, 
         origin,
         wish.is_golden,
         wish.host,
+        wish.arguments,
     )
     return make_of_kernel(settings, kernel_wish, folder)
 
@@ -135,6 +138,14 @@ def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task,
             head = "no seed: the generated kernel" if name == NAIVE else f"the generated {name} is left out: it"
             notes.append(f"{head} does not pass: {fault}")
     return (open_sound_task(settings, str(folder.absolute())) if notes else task), tuple(notes)
+
+
+def arguments_of(words: str) -> tuple[str, ...] | None:
+    """Take a command line apart as a shell does; None for no word about it. UsageError for one with an open quote."""
+    try:
+        return tuple(shlex.split(words)) if words else None
+    except ValueError as error:
+        raise UsageError(f"--argv {words!r} cannot be taken apart ({error}): write it as a shell has it") from None
 
 
 def folder_of(name: str, out: Path | None) -> Path:

@@ -10,8 +10,10 @@ import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+from typing import Any
 from uuid import UUID
 
+from app.candidate_feedback import CandidateFeedback
 from app.screen import note
 from app.settings import Settings
 from app.trace_view import view_of
@@ -50,10 +52,19 @@ class Traces:
             timeout_ms=(CONNECT_MS, SEND_MS),
             tracing_error_callback=lambda error: self._faults.append(type(error).__name__),
         )
+        self._feedback = CandidateFeedback(self.client, self.project, self._faults.append)
 
     def score(self, trace_id: UUID, scores: Mapping[str, float]) -> None:
         """Keep the feedback for a trace; it is sent at the end."""
         self._scores[trace_id] = scores
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event of a run, in the step of the trace where it happens: what became of a candidate is feedback."""
+        from graph.labels import step_of
+
+        step = step_of(str(event["attempt"])) if event.get("event") == "attempt" else None
+        if step is not None:
+            self._feedback.put(step.id, step.trace_id, event)
 
     def score_now(self, trace_id: UUID, scores: Mapping[str, float], tell: Callable[[str], None]) -> None:
         """Send the feedback for a trace and say where it is, in a thread that nobody waits for."""
@@ -76,6 +87,7 @@ class Traces:
             last.join(ANSWER_S)
             if is_alive.is_set():
                 last.join(FEEDBACK_S)
+        self._feedback.close(FEEDBACK_S if is_alive.is_set() else 0.0)
         self.client.close(timeout=ALIVE_S if is_alive.is_set() else FLUSH_S)
         for link in links:
             tell(f"trace: {link}")

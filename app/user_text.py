@@ -46,8 +46,16 @@ class UserText:
 
     @property
     def title(self) -> str:
-        """The name of the task."""
-        return self.name or self.function or "brought"
+        """The name of the task: as was given, or of the function or kernel where there is one."""
+        return self.name or self.function or self._only_entry() or "brought"
+
+    def _only_entry(self) -> str:
+        from imports.bare_kernel import bare_kernels
+        from imports.python_entry import entry_names
+
+        is_python = self.language == "python"
+        names = entry_names(self.source) if is_python else [k.name for k in bare_kernels(self.source)]
+        return names[0] if len(names) == 1 else ""
 
 
 def user_text_of(fields: Mapping[str, Any]) -> UserText:

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from app.allowing import meter_of
 from app.configured_store import make_store
 from app.pricing import ASSUMED_USD, prices_of
+from app.program.author_command import is_program
 from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
 from app.screen import note
@@ -135,7 +136,7 @@ def make_memory(settings: Settings) -> EndpointMemory:
 def make_author(
     settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: RunMeter, explores: bool = False
 ) -> Author:
-    """Make the playbook, or the scientist over a language model, whose calls the meter allows.
+    """Make the playbook, a program, or the scientist over a language model, whose calls the meter allows.
 
     `explores`: the graph tries the changes of the playbook by itself.
     """
@@ -143,6 +144,10 @@ def make_author(
         from agents.playbook.playbook import Playbook
 
         return Playbook(run.seed, explores)
+    if is_program(run.author):
+        from app.program.program_host import program_author
+
+        return program_author(settings, run, make_folder(settings, run), meter)
     from agents.model.gateway import Gateway
     from agents.scientist.scientist import Scientist
 
@@ -194,9 +199,9 @@ def make_context(
         changes=Changes(assignment),
         starts=(*starts_of(run.config), *winners_of(run.config)),
         has_seeds=run.config.get("has_seeds") is not False,
-        disassembler=make_disassembler(settings, run.target, stop) if run.author == "llm" else None,
+        disassembler=make_disassembler(settings, run.target, stop) if run.author != "playbook" else None,
         approves=run.config.get("approves") is True,
-        allow_usd=None if run.author == "playbook" else lambda usd: meter.allow(budget_usd=usd),
+        allow_usd=None if run.author != "llm" else lambda usd: meter.allow(budget_usd=usd),
         given_meter=meter,
         listener=EventLog(settings.runs_folder / run.id, run.id, settings.secrets()),
     )

@@ -23,8 +23,9 @@ _KERNEL = re.compile(r"\bg\d{3}-e\d+-a\d+\b")
 class FickleModel:
     """Answers each question in a way of its own, however often it is asked, and notes what it should not be asked."""
 
-    def __init__(self, has_lab: bool) -> None:
-        self._draw, self._lock, self._has_lab = random.SystemRandom(), threading.Lock(), has_lab
+    def __init__(self, has_lab: bool, draw: random.Random | None = None, longest_s: float = 0.5) -> None:
+        self._draw, self._lock, self._has_lab = draw or random.SystemRandom(), threading.Lock(), has_lab
+        self._longest_s = longest_s  # of an answer
         self._source = seed_text(load_task(TASK).seeds[0])
         self.answered: frozenset[str] = frozenset()  # prompts that the ledger had answered when the driver began
         self.asked, self.again = 0, list[str]()
@@ -36,7 +37,7 @@ class FickleModel:
             self.asked += 1
             if digest in self.answered:
                 self.again.append(digest)
-        time.sleep(self._draw.uniform(0.02, 0.5))
+        time.sleep(self._draw.uniform(0.04, 1.0) * self._longest_s)
         return self._answer(str(body["model"]), body)
 
     def _answer(self, role: str, body: dict[str, Any]) -> Step:

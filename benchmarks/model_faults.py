@@ -35,6 +35,7 @@ from graph.context import Context
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
 from records.errors import ScientistError
+from records.spending_room import ROUNDING_USD
 
 SEED = "// time_us = 100\n// roofline_us = 0.5\n// waves = 4\n// scratch = 0\n"
 FIRST = "retriever"  # the role that asks first
@@ -151,7 +152,14 @@ def figures(rows: Sequence[Outcome]) -> list[Figure]:
         Figure("model_faults.endless", sum(r.is_endless for r in rows), "runs", count, names, "<= 0"),
         Figure("model_faults.crashes", sum(r.is_crash for r in rows), "runs", count, names, "<= 0"),
         Figure("model_faults.cut_kernels", sum(r.cut_kernels for r in rows), "kernels", count, names, "<= 0"),
-        Figure("model_faults.over_budget", sum(r.usd > BUDGET_USD for r in rows), "runs", count, names, "<= 0"),
+        Figure(
+            "model_faults.over_budget",
+            sum(r.usd > BUDGET_USD + ROUNDING_USD for r in rows),
+            "runs",
+            count,
+            names,
+            "<= 0",
+        ),
         Figure("model_faults.passing", share(single), "%", "runs with one passing fault", len(single), ">= 99"),
         Figure("model_faults.quirks", share(healthy), "%", "runs with another server or answer", len(healthy), ">= 99"),
         Figure(

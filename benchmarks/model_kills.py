@@ -4,10 +4,11 @@
     python -m benchmarks.model_kills --stored    what lies in benchmarks/data
 
 The endpoint is a server of this process. The driver is the whole graph with the scientist and its gateway over a
-sandbox that believes comments; with `--lab` it is the command line with the lab, whose children are struck as well. A
-driver that was killed is started again. Nothing that the ledger had answered by then may be asked again, and a run that
-ends is examined: each experiment has its end, each attempt its verdict and its text, each question of one place one
-answer, and the sum of what was paid is that of the calls.
+sandbox that believes comments; with `--lab` it is the command line with the lab, whose compilers, executors, cages and
+readers are struck as well. A driver that was killed, or has paused, is started again, and none of its children may
+outlive it. Nothing that the ledger had answered by then may be asked again, and a run that ends is examined: each
+experiment has its end, each attempt its verdict and its text, each question of one place one answer, and the sum of
+what was paid is that of the calls.
 """
 
 from __future__ import annotations
@@ -28,20 +29,23 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from benchmarks import driver_children
 from benchmarks.collection import Collection, stored
 from benchmarks.fickle_model import TASK, FickleModel
 from benchmarks.figure import Figure, report
-from benchmarks.forked_driver import Drivers, ForkedDriver
-from benchmarks.processes import descendants, described_machine, kill
+from benchmarks.forked_driver import PAUSED, Drivers, ForkedDriver
+from benchmarks.processes import descendants, described_machine
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 from tests.support.endpoint import ScriptedEndpoint
+from tests.support.short_task import short_task
 
 FILE = "model_kills.json"
 ROLES = ("selector", "retriever", "planner", "coder", "critic")
-WAITS_S = {False: 1.5, True: 60.0}  # the longest wait for a kill, without and with the lab
+WAITS_S = {False: 1.5, True: 5.0}  # the longest wait for a kill, without and with the lab
 AT_WORK = 0.8  # of the kills: the wait begins when the model is asked, and not when the driver starts
-OF_DRIVER = 0.6  # of the kills; the others strike a child, where there is one
+OF_DRIVER = 0.4  # of the kills; the others strike a child, where there is one
+MOST_FAULTS = 5  # of a run, and pauses that no kill explains
 MOST_S = 300.0  # for a run that nobody kills any more
 _LIMITS = ("--generations", "2", "--picks", "2", "--tunings", "4")
 FINAL = ("accepted", "duplicate", "failed")
@@ -69,6 +73,8 @@ class KilledRun:
         }
         self.kills: list[dict[str, Any]] = []
         self.faults: list[str] = []
+        self.outlived = self.pauses = 0
+        self._task = TASK if drivers is not None else str(short_task(TASK, folder / "task", rows=64, cols=256))
 
     def drive(self, kills: int, until: float) -> None:
         """Kill at most so often until a moment, and let it end then; a driver that ended in another way is noted."""
@@ -81,9 +87,10 @@ class KilledRun:
                     self.kills.append({"what": self._strike(child)})
             if child.returncode == 0:
                 return
-            if child.returncode not in (-signal.SIGKILL, 3):
+            self.pauses += child.returncode == PAUSED
+            if child.returncode not in (-signal.SIGKILL, PAUSED):
                 self._note(child.returncode)
-            if sum(bool(f) for f in self.faults) > 5:
+            if len(self.faults) > MOST_FAULTS or self.pauses > len(self.kills) + MOST_FAULTS:
                 return
 
     def _awaited(self, child: Driver) -> bool:
@@ -97,20 +104,23 @@ class KilledRun:
         return child.returncode is None
 
     def _strike(self, child: Driver) -> str:
-        below = descendants(child.pid) if self._draw.random() > OF_DRIVER else []
-        if not below:
-            child.kill()
-            child.wait()
-            return "driver"
-        kill(self._draw.choice(below))
-        return "child"
+        """Kill the driver, or a process below it; where the driver dies, so must they."""
+        kind = driver_children.drawn(self._draw)
+        is_below = self._draw.random() > OF_DRIVER
+        if is_below and isinstance(child, subprocess.Popen) and driver_children.struck(child, kind, self._draw):
+            return kind
+        below = descendants(child.pid) if self._drivers is None else []
+        child.kill()
+        child.wait()
+        self.outlived += len(driver_children.outliving(below))
+        return "driver"
 
     def _start(self) -> Driver:
         answered = self._answered()
         self._model.answered = answered or frozenset()
         if self._drivers is not None:
             return self._drivers.start(self._folder, self._url)
-        command = ["run", TASK, "--author", "llm", *_LIMITS] if answered is None else ["resume", "last"]
+        command = ["run", self._task, "--author", "llm", *_LIMITS] if answered is None else ["resume", "last"]
         with (self._folder / "driver.log").open("ab") as log:
             words = [sys.executable, "-m", "app", *command, "--quiet"]
             return subprocess.Popen(words, env=self._environ, stdout=log, stderr=log)
@@ -161,11 +171,11 @@ class KilledRun:
             for call in calls:
                 if call.state == "done":
                     store.get(str(call.reply))
-            spend = ledger.spend(run.id)
-            answered_calls = [c for c in calls if c.state == "done"]
-            counts["sums that differ"] += abs(
-                spend.usd - sum(c.usage.usd for c in answered_calls)
-            ) > 1e-9 or spend.calls != len(answered_calls)
+            spend, spent = ledger.spend(run.id), [c for c in calls if c.state in ("done", "lost")]
+            difference = abs(spend.usd - sum(c.usage.usd for c in spent))
+            counts["sums that differ"] += difference > 1e-9 or spend.calls != len(spent) or spend.reserved_usd > 0
+            told = sum(event.kind == "lost_answer" for event in ledger.events(run.id))
+            counts["lost answers untold"] += abs(told - sum(c.state == "lost" for c in calls))
         return counts
 
 
@@ -177,6 +187,7 @@ def figures(stored: dict[str, Any]) -> list[Figure]:
     rows += [
         Figure(f"model_kills.of_{victim}", count, "kills", "kills", total, "", FILE) for victim, count in kills.items()
     ]
+    rows.append(Figure("model_kills.pauses", stored.get("pauses", 0), "pauses", "kills", total, "", FILE))
     rows.append(Figure("model_kills.requests", stored["asked"], "requests", "runs", runs, "", FILE))
     for name, count in stored["faults"].items():
         rows.append(Figure(f"model_kills.{name.replace(' ', '_')}", count, "", "runs", runs, "<= 0", FILE))
@@ -193,7 +204,7 @@ def collect(options: argparse.Namespace, root: Path) -> dict[str, Any]:
         "seed": options.seed,
     }
     model, draw, until = FickleModel(options.lab), random.Random(options.seed), time.monotonic() + 60 * options.minutes
-    results: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0}
+    results: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0, "pauses": 0}
     drivers = None if options.lab else Drivers()
     with ScriptedEndpoint(model) as server:
         while sum(results["kills"].values()) < options.kills and time.monotonic() < until:
@@ -202,7 +213,8 @@ def collect(options: argparse.Namespace, root: Path) -> dict[str, Any]:
             run = KilledRun(folder, model, server.url, draw, drivers)
             run.drive(options.kills - sum(results["kills"].values()), until)
             results["kills"] += Counter(kill["what"] for kill in run.kills)
-            results["faults"].update({"drivers that ended otherwise": len(run.faults)})
+            results["faults"].update({"drivers that ended otherwise": len(run.faults), "children left": run.outlived})
+            results["pauses"] += run.pauses
             results["faults"].update(run.examined())
             results["runs"].append({"kills": len(run.kills), "faults": run.faults})
             results["asked"] = model.asked

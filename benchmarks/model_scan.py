@@ -1,6 +1,6 @@
 """Scans of models compared with what PyTorch runs, and of traces with sums of their own: needs PyTorch.
 
-    python -m benchmarks.model_scan [--traces FOLDER]
+    python -m benchmarks.model_scan [--traces FOLDER] [--measured]
 
 Each module runs eagerly under a recorder of operators with their shapes, types and times, and under hooks of its
 submodules. Covered is the time of the operators that the regions, run as functions from their own text as often as the
@@ -29,6 +29,7 @@ from benchmarks.figure import Figure, report
 MODULES = Path(__file__).resolve().parents[1] / "tests" / "data" / "models" / "modules"
 GOAL = 0.9
 TOP = 10
+UNCAPTURED = ("mixture", "loss_backward")  # which no CUDA graph takes: values decide, or a tape is made
 SAME = {"_native_batch_norm_legit_no_training": "native_batch_norm"}  # two names of one operator
 GPU = ("kernel", "gpu_memcpy", "gpu_memset")
 Key = tuple[str, tuple[Any, ...]]
@@ -127,6 +128,27 @@ def _values(traced: Any) -> set[tuple[tuple[int, ...], str]]:
     return {(t.shape, f"torch.{TORCH_TYPES.get(t.dtype, t.dtype)}") for t in results}
 
 
+def measured_figure(path: Path) -> Figure:
+    """Compare the sum of the operators' times on this machine's GPU with a CUDA graph of the whole module."""
+    import torch
+
+    from imports.models.device_times import GraphClock, device_times
+    from imports.models.module_source import ModuleSource
+    from imports.models.module_tracing import traced_model
+
+    source = ModuleSource(path=path.name, text=path.read_text(encoding="utf-8"), function="")
+    times = device_times(traced_model(source))
+    if times is None:
+        sys.exit("PyTorch has no GPU here: leave --measured out")
+    opened = source.opened()
+    module = opened.module.cuda().requires_grad_(False)
+    arguments = [a.cuda() if isinstance(a, torch.Tensor) else a for a in opened.arguments]
+    with torch.no_grad(), torch.device("cuda"):  # what forward makes for itself stands on the GPU, too
+        whole_us = GraphClock().time_us([lambda: module(*arguments)])
+    total_us = sum(times.times.values())
+    return Figure(f"operators.{path.stem}", total_us, "us", f"the module in a CUDA graph, {times.device}", whole_us)
+
+
 def trace_figures(folder: Path) -> list[Figure]:
     """Count the kernels among the first ten of each trace that have the name and time of a sum over the whole file."""
     from imports.models.trace_reading import read_trace
@@ -171,14 +193,16 @@ def main(arguments: Sequence[str] = ()) -> int:
     """Print the figures."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.model_scan")
     options.add_argument("--traces", type=Path, default=None, metavar="FOLDER", help="profilers' traces")
+    options.add_argument("--measured", action="store_true", help="times on this machine's GPU, and nothing else")
     options.add_argument("--only", nargs="*", default=[], metavar="NAME", help="these modules")
     chosen = options.parse_args(arguments)
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
+    paths = [p for p in sorted(MODULES.glob("*.py")) if not chosen.only or p.stem in chosen.only]
+    if chosen.measured:
+        return report("operators on a GPU", [measured_figure(p) for p in paths if p.stem not in UNCAPTURED])
     figures = list[Figure]()
-    for path in sorted(MODULES.glob("*.py")):
-        if chosen.only and path.stem not in chosen.only:
-            continue
+    for path in paths:
         result = coverage_of(path)
         print(f"{result.name}: {result.regions} regions, {result.tasks} can be tasks", flush=True)
         figures.append(Figure(f"covered.{path.stem}", result.covered, "", "all operators' time", 1.0, f">= {GOAL}"))

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bound_kernels import Bound, File, order
+from app.beating.bound_kernels import Bound, File, order
 from benchmarks.rivals import Call, rivals, torch_module
 from records.errors import MachineError
 from sandbox.candidate.parse import parse

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bound_kernels import File
+from app.beating.bound_kernels import File
 from benchmarks.on_h200_anchors import Clock, Copies, about, memory_of
 from benchmarks.own_kernels import EXPLORED, FOLDER, names
 from benchmarks.own_rivals import function_of, tensors_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bound_kernels import order
+from app.beating.bound_kernels import order
 from benchmarks.rivals import torch_module
 from tasks.task import Case, Task
 

@@ -4,8 +4,9 @@
 
 32 callers ask a local endpoint questions whose answers have 200 to 1,500 tokens, each with room for 32,000, at the
 prices of GPT-5.1. The budget is a share of what all the work costs, from 0 to 100 %. The server keeps a bill: it cuts
-an answer at the tokens it was asked for, and bills it. The anchor is the share of the budget that was spent when a
-caller who found too little left gave up: $0.13 of $0.90, which had room for some of five calls.
+an answer at the tokens it was asked for, and bills it; so may end the last one of a budget. The anchor is the share of
+the budget that was spent when a caller who found too little left gave up: $0.13 of $0.90, which had room for some of
+five calls.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Outcome:
     ledger_usd: float
     billed_usd: float  # by the server
     requests: int
+    cut: int  # answers that were longer than what was left for them
 
 
 class BillingServer:
@@ -55,7 +57,7 @@ class BillingServer:
     def __init__(self) -> None:
         """Begin with nothing billed."""
         self.billed_usd = 0.0
-        self.requests = 0
+        self.requests = self.cut = 0
         self._lock = threading.Lock()
 
     def answer(self, body: dict[str, Any]) -> Answer:
@@ -66,6 +68,7 @@ class BillingServer:
         with self._lock:
             self.billed_usd += PRICE.cost_usd(prompt, tokens)
             self.requests += 1
+            self.cut += length > most
         usage = {"prompt_tokens": prompt, "completion_tokens": tokens, "total_tokens": prompt + tokens}
         return Answer("word " * tokens, "stop" if length <= most else "length", usage)
 
@@ -87,7 +90,7 @@ def spent(budget_usd: float, callers: int = CALLERS, questions: int = QUESTIONS)
             thread.join()
         spend = ledger.spend(RUN.id)
         assert spend.reserved_usd == 0.0, "a reservation was left"
-        return Outcome(budget_usd, spend.usd, server.billed_usd, server.requests)
+        return Outcome(budget_usd, spend.usd, server.billed_usd, server.requests, server.cut)
 
 
 def _ask(gate: Gateway, number: int, questions: int) -> None:
@@ -106,16 +109,19 @@ def main() -> int:
     cost_of_all = spent(1e9).ledger_usd
     outcomes = [spent(share / 100 * cost_of_all) for share in SHARES]
     for share, outcome in zip(SHARES, outcomes, strict=True):
-        line = f"budget ${outcome.budget_usd:.4f}  billed ${outcome.billed_usd:.4f} in {outcome.requests} requests"
+        line = f"budget ${outcome.budget_usd:.4f}  billed ${outcome.billed_usd:.4f}"
+        line += f" in {outcome.requests} requests, {outcome.cut} cut"
         print(f"{share:3d} %  {line}", file=sys.stderr)
     over = max(max(o.ledger_usd, o.billed_usd) - o.budget_usd for o in outcomes)
     used = [o.billed_usd / o.budget_usd for o in outcomes if o.budget_usd]
+    cut = max(outcome.cut for outcome in outcomes)
     apart = max(abs(o.ledger_usd - o.billed_usd) for o in outcomes)
     return report(
         "Callers in parallel on one budget",
         [
             Figure("parallel_budget.over", 100 * max(0.0, over) / cost_of_all, "%", "all of the work", 100.0, "<= 0"),
             Figure("parallel_budget.used", 100 * min(used), "%", "where callers gave up", 14.0, ">= 90"),
+            Figure("parallel_budget.cut", cut, "answers", "callers", CALLERS, "<= 1"),
             Figure("parallel_budget.apart", apart, "USD", "the work's cost", cost_of_all, "<= 1e-6"),
         ],
     )

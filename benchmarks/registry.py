@@ -37,13 +37,12 @@ class Benchmark:
         return [need for need in self.needs if shutil.which(need) is None]
 
 
-# Programs for whoever asks one question: two are for whoever works on the interpreter, and `machine_speed` compares it
-# with another checkout.
-ALONE = frozenset({"beliefs", "canaries", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}) | {
-    "clock_campaign",
-    "clock_winners",
-    "model_scan",  # needs PyTorch, and traces that are not ours
-}  # two clocks, beside each other
+# Programs for whoever asks one question: of the interpreter, of clocks and models, of runs that are left alone.
+ALONE = (
+    frozenset({"beliefs", "machine_instructions", "machine_speed", "machine_waits"})
+    | {"clock_campaign", "clock_winners", "model_scan"}
+    | {"canaries", "injections", "model_faults", "soak"}
+)
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
     Benchmark("demo", "The demo", "The best kernel that `kernel-scientist demo` finds, and what finding it takes.", 2),
@@ -205,6 +204,9 @@ BENCHMARKS = (
         0.1,
         arguments=("--stored",),
         stored=True,
+    ),
+    Benchmark(
+        "cancels", "Cancels", "Work cancelled in five ways: what begins afterwards.", 0.1, ("--stored",), stored=True
     ),
     Benchmark(
         "many_gpus",

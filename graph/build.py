@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from agents.traced import UntracedRoute
 from graph import nodes
 from graph.approving import approve
 from graph.confirming import Confirmation, confirm
@@ -41,9 +42,9 @@ def build_graph() -> RunGraph:
     graph.add_edge("open_run", "select")
     graph.add_edge("select", "retrieve")
     graph.add_edge("retrieve", "plan")
-    graph.add_conditional_edges("plan", fan_out, ["approve", "experiment", "confirm", "reflect"])
-    graph.add_conditional_edges("approve", fan_out, ["experiment", "confirm", "reflect"])
+    graph.add_conditional_edges("plan", UntracedRoute(fan_out), ["approve", "experiment", "confirm", "reflect"])
+    graph.add_conditional_edges("approve", UntracedRoute(fan_out), ["experiment", "confirm", "reflect"])
     graph.add_edge("experiment", "reflect")
     graph.add_edge("confirm", "reflect")
-    graph.add_conditional_edges("reflect", after_reflect, {"select": "select", "__end__": "__end__"})
+    graph.add_conditional_edges("reflect", UntracedRoute(after_reflect), {"select": "select", "__end__": "__end__"})
     return graph

@@ -11,13 +11,14 @@ from agents.author import Assignment, Author, Specimen
 from graph.exploration import ChangeBook
 from graph.history import History
 from graph.renewals import Renewals
+from graph.run_limits import Limits
 from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.computed_once import computed_once
 from records.evaluation import Rival
 from records.experiment import Run
 from records.ledger import Ledger
-from records.literature import Quotation, ReaderRole
+from records.literature import Quotation
 from records.machine_code import InnerLoop
 from records.run_meter import RunMeter
 from records.stopping import StopSignal
@@ -57,52 +58,6 @@ class Literature(Protocol):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits of a run: generations, repairs, tunings, conditions to stop."""
-
-    generations: int = 4
-    picks: int = 3  # experiments a generation
-    compile_repairs: int = 2
-    wrong_repairs: int = 2
-    tries: int = 4  # kernels that an author with tools may check in one experiment; 0 has it write without tools
-    tunings: int = 24  # tunable choices estimated per verified kernel
-    stagnation: int = 3  # generations without a gain
-    roofline_fraction: float = 0.95  # stop when the best kernel's geomean is this close to the speed of light
-    literature_feedback: int = 0  # 1: passages that helped in earlier runs rise, those that misled fall
-    literature_k: int = 4  # passages looked at for each query
-    planner_tokens: int = 4000  # of passages in one prompt, by role; 0: none
-    writer_tokens: int = 1500
-    repairer_tokens: int = 1200  # after a refusal, also where a try at the bench is refused
-    critic_tokens: int = 600
-    search_tokens: int = 1500  # in one answer of the tool `search_notes`
-    explorations: int = 24  # estimates for changes of a verified kernel and its tunables together; 0: none
-    islands: int = 1  # populations that take turns, generation by generation
-    migration: int = 3  # each island's turn of this number builds on kernels of all of them; 0: never
-    greedy: int = 0  # 1: each generation builds on the fastest kernel, and the author is not asked which
-    inspiration: int = 0  # from this generation on base and reference are drawn from the fastest five; 0: never
-    bandit: int = 0  # 1: which rules pick experiments follows from what they gained for their kernels; 0: each in turn
-    beliefs: int = 1  # 0: kept ideas count with the gains that were predicted, whatever was found since
-    answers: int = 1  # a generation without a gain is answered by a named change of the search; 0: by none
-    attainable_fraction: float = 0.98  # stop when so much of the speed is reached that roofline and launch leave
-    ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed
-    clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
-    dispatch: bool = True  # whether a run ends with a table of its kernels by shape, where that is clearly faster
-    predictor: int = 0  # 1: an exploration leaves out what a model of earlier estimates is sure to lose
-    taxonomy: int = 1  # 0: authors are told what was found in a refused kernel, and not its class
-    memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
-
-    def tokens_of(self, role: ReaderRole) -> int:
-        """Return the most tokens of passages in a prompt of this role."""
-        return {
-            "planner": self.planner_tokens,
-            "writer": self.writer_tokens,
-            "repairer": self.repairer_tokens,
-            "critic": self.critic_tokens,
-            "search": self.search_tokens,
-        }[role]
-
-
-@dataclass(frozen=True)
 class StartingKernel:
     """A kernel that generation 0 begins with beside the task's seeds, or in their place."""
 
@@ -122,7 +77,7 @@ class Context:
     literature: Literature
     ledger: Ledger
     artefacts: ArtefactStore
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     starts: tuple[StartingKernel, ...] = ()
     has_seeds: bool = True  # whether the task's own seeds are in generation 0
     changes: ChangeBook | None = None  # a book of changes for `explore`; without one nothing is explored

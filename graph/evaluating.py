@@ -115,13 +115,21 @@ def _rival(context: Context, leader_id: str) -> Rival | None:
 
 def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Comparison:
     """Return the stored comparison of two accepted attempts, or a new one, stored before it is used."""
-    key = comparison_key(challenger.evaluation_key, incumbent.evaluation_key)
+    earlier = context.ledger.comparison(comparison_key(challenger.evaluation_key, incumbent.evaluation_key))
+    if earlier is not None:
+        return earlier
+    return compare_prepared(context, *(prepared_again(context, attempt) for attempt in (challenger, incumbent)))
+
+
+def compare_prepared(context: Context, new: Prepared, old: Prepared) -> Comparison:
+    """Return the stored comparison of two verified candidates, or a new one, stored before it is used."""
+    mine, other = context.sandbox.key(new), context.sandbox.key(old)
+    key = comparison_key(mine, other)
     earlier = context.ledger.comparison(key)
     if earlier is not None:
         return earlier
-    new, old = (prepared_again(context, attempt) for attempt in (challenger, incumbent))
     if new.arms or old.arms:
-        plain = Comparison(key, challenger.evaluation_key, incumbent.evaluation_key, "undecided", 1.0, 1.0, 1.0)
+        plain = Comparison(key, mine, other, "undecided", 1.0, 1.0, 1.0)
         comparison = dispatched.compared(partial(_in_turns, context), new, old, plain)
     else:
         comparison = _timed_in_turns(context, new, old)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from langgraph.runtime import Runtime
-from langsmith.run_helpers import get_current_run_tree
 
 from graph.context import Context
-from graph.labels import label_graph
+from graph.labels import label_candidate, label_step
 from records.evaluation import Evaluation
 from records.experiment import Attempt
 
@@ -36,7 +35,9 @@ def store(context: Context, kind: str, key: str, payload: Mapping[str, Value]) -
     context.ledger.event(context.run.id, kind, payload, f"{kind}:{key}", is_synced=kind not in BEGINNINGS)
 
 
-def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evaluation | None = None) -> Attempt:
+def record_attempt(
+    runtime: Runtime[Context], attempt: Attempt, benchmark: Evaluation | None = None, ends_experiment: bool = False
+) -> Attempt:
     """Append an attempt, its event and the benchmark that it ends with to the ledger in one commit, then report it.
 
     The stored attempt is returned, which is the first of its id.
@@ -63,6 +64,7 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evalu
             ledger.unclaim(attempt.run_id, benchmark.key, "benchmark")
         stored = ledger.add_attempt(attempt)
         ledger.event(attempt.run_id, "attempt", payload, f"attempt:{attempt.id}")
+    label_candidate(attempt, ends_experiment)
     tell(runtime, "attempt", payload)
     return stored
 
@@ -79,7 +81,4 @@ def tell(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> 
 
 def annotate(runtime: Runtime[Context], **metadata: Value) -> None:
     """Add to the node's trace where tracing is on: the run, and which generation, experiment or candidate it is."""
-    tree = get_current_run_tree()
-    if tree is not None:
-        tree.add_metadata({"run": runtime.context.run.id, **metadata})
-        label_graph(tree, runtime.context)
+    label_step(runtime.context, {"run": runtime.context.run.id, **metadata})

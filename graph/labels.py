@@ -1,15 +1,20 @@
-"""Name, tags and metadata of a run's trace, also where the graph was invoked without them."""
+"""Names, tags and metadata of a run's trace, for any tracer, also where the graph was invoked without them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.tracers.langchain import LangChainTracer
-from langgraph.config import get_config
-from langsmith.run_trees import RunTree
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.tracers.base import BaseTracer
 
 from graph.context import Context
 from records.program_version import program_version
+
+if TYPE_CHECKING:
+    from langchain_core.tracers.schemas import Run as TracedRun
+
+    from records.experiment import Attempt
 
 NAME = "kernel-scientist"
 
@@ -25,10 +30,37 @@ def metadata_of(context: Context) -> dict[str, str]:
     return {"run": run.id, "task": task, "target": run.target, "author": run.author, "version": program_version()}
 
 
-def label_graph(node: RunTree, context: Context) -> None:
-    """Label the trace of the graph that a node belongs to, once; whoever invoked it may have given no labels."""
-    for tracer in getattr(get_config().get("callbacks"), "handlers", ()):
-        graph: Any = tracer.run_map.get(str(node.parent_run_id)) if isinstance(tracer, LangChainTracer) else None
+def label_step(context: Context, metadata: dict[str, Any]) -> None:
+    """Label the step that is at work, and once the trace of its graph, which may have been invoked without labels."""
+    for step, graph in _traced():
+        step.add_metadata(metadata)
         if graph is not None and graph.name == NAME and "task" not in graph.metadata:
             graph.add_tags([tag for tag in tags_of(context) if tag not in (graph.tags or [])])
             graph.add_metadata(metadata_of(context))
+
+
+def label_candidate(attempt: Attempt, ends_experiment: bool) -> None:
+    """Label the step that a candidate ended in with what became of it, and the experiment that ends with it."""
+    facts = {"outcome": attempt.status, "stage": attempt.stage, "code": attempt.code}
+    tags = [f"{name}:{value}" for name, value in facts.items() if value]
+    for step, experiment in _traced():
+        for labelled in (step, experiment if ends_experiment else None):
+            if labelled is not None:
+                labelled.add_tags(tags)
+                labelled.add_metadata({**facts, "attempt": attempt.id, "candidate": attempt.candidate_id})
+
+
+def step_of(attempt_id: str) -> TracedRun | None:
+    """Return the run of the trace that stands for a candidate which has just been labelled: its experiment or step."""
+    for step, experiment in _traced():
+        is_whole = experiment is not None and experiment.metadata.get("attempt") == attempt_id
+        return experiment if is_whole else step
+    return None
+
+
+def _traced() -> Iterator[tuple[TracedRun, TracedRun | None]]:
+    """Yield the step that is at work and the one around it, for each tracer that knows it; none where nobody traces."""
+    manager: Any = (var_child_runnable_config.get() or {}).get("callbacks")
+    for tracer in getattr(manager, "handlers", ()):
+        if isinstance(tracer, BaseTracer) and (step := tracer.run_map.get(str(manager.parent_run_id))) is not None:
+            yield step, tracer.run_map.get(str(step.parent_run_id))

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, cast
 
+from langchain_core.messages import AIMessage, convert_to_messages
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
+from agents.traced import UntracedRoute
 from graph import nodes
 from graph.approving import approve
 from graph.confirming import Confirmation, confirm
@@ -24,10 +26,11 @@ from graph.context import Context
 from graph.labels import NAME
 from graph.pausing import pausing
 from graph.routes import after_reflect, fan_out
+from graph.served_fields import BLANK, RunInput, RunOutput, RunPreset
 from graph.state import State, TrialState
 from graph.subgraph import BEGINNINGS, STAGES, add_routes, begin
 from graph.thread_node import ThreadNode
-from records.errors import ScientistError
+from records.errors import ScientistError, UsageError
 from records.stopping import StopSignal
 
 Answer = TypeVar("Answer")
@@ -38,49 +41,6 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {  # the choices that a node's work fol
     "plan": ("best_id", "base_id", "reference_id"),
     "reflect": ("best_id", "picks"),
 }
-
-
-class RunPreset(TypedDict, total=False):
-    """Fields that an assistant may fix for all its runs; the input of a run overrides them."""
-
-    target: str
-    on: str
-    author: str
-    seed: int
-    limits: dict[str, int | float]
-    budget_usd: float
-    max_tokens: int
-    max_calls: int
-    max_evaluations: int
-    max_gpu_seconds: float
-    max_wall_seconds: float
-    approve: bool
-
-
-class RunInput(RunPreset, total=False):
-    """A request for a run: a task, or the text of a kernel or function of one's own with what it does not say."""
-
-    task: str
-    source: str  # the text of a Python, HIP or CUDA file
-    language: str  # of it: python, hip or cuda
-    function: str  # the function or kernel, of several
-    inputs: list[str]  # each as x=f32[rows,cols] or eps=1e-5
-    sizes: dict[str, int]  # to be fast for
-    reference: str  # of a kernel: the text of a Python function of what it computes
-    grid: list[str]  # of a kernel without host code: expressions of the sizes
-    block: list[str]
-    name: str  # of the task
-
-
-class RunOutput(TypedDict, total=False):
-    """The outcome of a run."""
-
-    run_id: str
-    generation: int
-    best_id: str
-    best_us: float
-    stop: str
-    result: dict[str, Any]
 
 
 class ServedState(State, RunInput, RunOutput, total=False):
@@ -109,7 +69,10 @@ class RunService(Protocol):
     """Makes runs of requests and opens them; app/ has the one over settings."""
 
     def begin(self, request: Mapping[str, Any], checkpoint: str) -> dict[str, Any]:
-        """Write the run down, or find the one begun at this place; its id and the whole request."""
+        """Write the run down, or find the one begun at this place; its id and the whole request.
+
+        UsageError says what is missing; what it is about may stand in the messages of the request.
+        """
 
     def working(self, run_id: str, stop: StopSignal) -> AbstractContextManager[Context]:
         """Open the collaborators of a run, which no other process drives meanwhile, and which `stop` stops.
@@ -124,7 +87,7 @@ class RunService(Protocol):
         """
 
     def conclude(self, run_id: str, stop: StopSignal) -> dict[str, Any]:
-        """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
+        """Write the best kernel and the report; the fields of a `RunOutput`."""
 
 
 def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutput]:
@@ -140,7 +103,6 @@ def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, Run
     graph.add_node("conclude", _conclude(service))
     graph.add_edge(START, "request")
     for before, after in (
-        ("request", "open_run"),
         ("open_run", "select"),
         ("select", "retrieve"),
         ("retrieve", "plan"),
@@ -149,9 +111,10 @@ def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, Run
         ("conclude", END),
     ):
         graph.add_edge(before, after)
-    graph.add_conditional_edges("plan", _fan_out, ["approve", "experiment", "confirm", "reflect"])
-    graph.add_conditional_edges("approve", _fan_out, ["experiment", "confirm", "reflect"])
-    graph.add_conditional_edges("reflect", after_reflect, {"select": "select", "__end__": "conclude"})
+    graph.add_conditional_edges("request", UntracedRoute(_has_run), {"open_run": "open_run", "__end__": END})
+    graph.add_conditional_edges("plan", UntracedRoute(_fan_out), ["approve", "experiment", "confirm", "reflect"])
+    graph.add_conditional_edges("approve", UntracedRoute(_fan_out), ["experiment", "confirm", "reflect"])
+    graph.add_conditional_edges("reflect", UntracedRoute(after_reflect), {"select": "select", "__end__": "conclude"})
     compiled = graph.compile(name=NAME)
     compiled.__class__ = CheckedGraph  # a graph's builder makes no other class, and copies of this one keep it
     return compiled.with_config({"recursion_limit": STEPS})
@@ -179,8 +142,18 @@ def _refuse(request: Any) -> None:
                 raise ServedFault(f"there is no field {name!r} in an input; there are {', '.join(fields)}")
         if isinstance(request.get("seed"), int) and abs(request["seed"]) >= 1 << 63:
             raise ServedFault("the field seed of an input is a whole number of at most 63 bits")
+        _refuse_messages(request.get("messages"))
     elif request is not None and not isinstance(request, Command):
         raise ServedFault(f'the input is an object, such as {{"task": "row_softmax"}}, not {type(request).__name__}')
+
+
+def _refuse_messages(messages: Any) -> None:
+    try:
+        convert_to_messages(messages if isinstance(messages, list | tuple) else [messages] if messages else [])
+    except (ValueError, TypeError, NotImplementedError, KeyError, AttributeError):
+        raise ServedFault(
+            'the messages of an input are a list such as [{"role": "user", "content": "make row_softmax faster"}]'
+        ) from None
 
 
 class ServedFault(RuntimeError):
@@ -199,7 +172,7 @@ def _experiment(service: RunService) -> CompiledStateGraph[ServedTrial, RunPrese
     graph = StateGraph(ServedTrial, context_schema=RunPreset, output_schema=TrialOutcome)
     for name, stage in STAGES.items():
         graph.add_node(name, ThreadNode(_opened(service, pausing(stage)), name))
-    graph.add_conditional_edges(START, _begun(service), list(BEGINNINGS))
+    graph.add_conditional_edges(START, UntracedRoute(_begun(service)), list(BEGINNINGS))
     add_routes(graph)
     return graph.compile(name="experiment")
 
@@ -226,9 +199,14 @@ def _request(service: RunService) -> ThreadNode:
             raise ServedFault(
                 f'the context is an object, such as {{"author": "playbook"}}, not {type(preset).__name__}'
             )
-        with _spoken():
-            begun = service.begin({**preset, **request}, checkpoint)
-        return {**begun, "generation": 0, "stop": "", "result": {}}
+        blank = {**BLANK, "limit": "", "limited_at": ""}  # of an earlier run on the thread
+        try:
+            with _spoken():
+                return {**blank, **service.begin({**preset, **request}, checkpoint)}
+        except ServedFault as fault:
+            if not isinstance(fault.__cause__, UsageError) or not state.get("messages"):
+                raise
+            return {**blank, "run_id": "", "stop": str(fault), "messages": [AIMessage(str(fault))]}  # a chat goes on
 
     return ThreadNode(work, "request")
 
@@ -238,7 +216,7 @@ def _conclude(service: RunService) -> ThreadNode:
 
     def work(state: ServedState, runtime: Runtime[Any], stop: StopSignal) -> dict[str, Any]:
         with _spoken():
-            return {"result": service.conclude(state["run_id"], stop)}
+            return service.conclude(state["run_id"], stop)
 
     return ThreadNode(work, "conclude")
 
@@ -270,6 +248,11 @@ def _followed(service: RunService, name: str, node: Callable[[State, Runtime[Con
         return {**opened(moved, runtime, stop), "run_id": run_id}
 
     return ThreadNode(work, name)
+
+
+def _has_run(state: ServedState) -> str:
+    """Go on where a run was begun; where something is missing, the answer asks for it."""
+    return "open_run" if state["run_id"] else END
 
 
 def _fan_out(state: ServedState) -> list[Send] | str:

@@ -11,6 +11,7 @@ from typing import (
     NotRequired,  # whose schemas pydantic makes on every Python
 )
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 SCHEMA_VERSION = 2
@@ -44,24 +45,26 @@ class Start(TypedDict):
 class State(TypedDict, total=False):
     """The main graph's state."""
 
-    schema_version: int
-    run_id: str
-    generation: int  # the one being worked on; 0 for the seeds
-    first_us: float  # the naive seed's geomean as its file has it
-    seed_us: float  # the geomean of the best of generation 0 as tuned; a run of an older program lacks it
-    best_id: str
-    best_us: float
-    is_confirming: bool  # the best kernel is still to be executed whole, beside the next experiments
-    base_id: str
-    reference_id: str | None
-    picks: list[Pick]
-    exhausted: bool  # the planner proposed nothing although it was able to
-    is_asked: bool  # a person approves the picks before they are run
-    limit: str  # the limit that the run has met, by its name; empty for none
-    limited_at: str  # the node that met it, where it was no experiment
-    outcomes: Annotated[dict[str, str], newest]  # written by the parallel experiments
-    stagnant: int  # generations since the last gain
-    stop: str  # why the run ended, empty while it goes on
+    schema_version: Annotated[int, Field(description="of the state's own form")]
+    run_id: Annotated[str, Field(description="names the run")]
+    generation: Annotated[int, Field(description="the one being worked on; 0 for the seeds")]
+    first_us: Annotated[float, Field(description="the naive seed's geomean as its file has it")]
+    seed_us: Annotated[
+        float, Field(description="the geomean of the best of generation 0 as tuned; not in a run of an older program")
+    ]
+    best_id: Annotated[str, Field(description="the fastest verified kernel")]
+    best_us: Annotated[float, Field(description="its time in microseconds")]
+    is_confirming: Annotated[bool, Field(description="the best kernel is executed whole beside the next experiments")]
+    base_id: Annotated[str, Field(description="the kernel that the generation builds on")]
+    reference_id: Annotated[str | None, Field(description="the kernel that it learns from")]
+    picks: Annotated[list[Pick], Field(description="the experiments of the generation")]
+    exhausted: Annotated[bool, Field(description="the planner proposed nothing although it was able to")]
+    is_asked: Annotated[bool, Field(description="a person approves the picks before they are run")]
+    limit: Annotated[str, Field(description="the limit that the run has met, by its name; empty for none")]
+    limited_at: Annotated[str, Field(description="the node that met it, where it was no experiment")]
+    outcomes: Annotated[dict[str, str], Field(description="written by the parallel experiments"), newest]
+    stagnant: Annotated[int, Field(description="generations since the last gain")]
+    stop: Annotated[str, Field(description="why the run ended, empty while it goes on")]
 
 
 class TrialState(TypedDict, total=False):

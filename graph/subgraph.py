@@ -18,6 +18,7 @@ from langgraph.runtime import Runtime
 
 from agents.author import Draft, Step
 from agents.bench import Experimenter
+from agents.traced import UntracedRoute
 from graph.context import Context, Limits
 from graph.credit import Notes
 from graph.evaluating import announce, evaluate
@@ -269,7 +270,7 @@ def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState
     graph = StateGraph(_DRAFT, context_schema=Context)
     for name, node in STAGES.items():
         graph.add_node(name, node, input_schema=_DRAFT)
-    graph.add_conditional_edges(START, begin, list(BEGINNINGS))
+    graph.add_conditional_edges(START, UntracedRoute(begin), list(BEGINNINGS))
     add_routes(graph)
     return graph
 
@@ -277,4 +278,4 @@ def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState
 def add_routes(graph: StateGraph[Any, Any, Any, Any]) -> None:
     """Add the edges between the stages."""
     for name, targets in ROUTES.items():
-        graph.add_conditional_edges(name, follow, list(targets))
+        graph.add_conditional_edges(name, UntracedRoute(follow), list(targets))

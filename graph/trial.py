@@ -107,7 +107,7 @@ class Trial:
             f"{experiment.id}-a{number}", experiment.run_id, experiment.id, experiment.generation, number, "", nothing,
             "failed", "", experiment.parent_id, reason=reason,
         )  # fmt: skip
-        return record_attempt(runtime, attempt).status
+        return record_attempt(runtime, attempt, ends_experiment=True).status
 
     def free_number(self, number: int, source: str) -> int:
         """Return the number under which a draft is recorded: this one, or the next that no other draft has.
@@ -198,7 +198,7 @@ class Trial:
             attempt = self._with_credit(attempt)
         if is_last and attempt.generation:
             attempt = replace(attempt, lesson=lesson_of(experiment, attempt, result))
-        record_attempt(runtime, attempt, benchmark)
+        record_attempt(runtime, attempt, benchmark, is_last)
 
     def _change(self, draft: Draft) -> str:
         """Put the changes of an exploration in words; empty for what an author wrote."""

@@ -74,6 +74,13 @@ class Workbench:
         """The tries so far, oldest first."""
         return tuple(self._tries.values())
 
+    def resumed(self) -> tuple[Checked, ...]:
+        """Take up the tries of this experiment that the ledger has; their verdicts are found there, too."""
+        context, experiment = self._context, self._state["experiment_id"]
+        attempts = context.ledger.attempts(context.run.id, self._state["generation"])
+        earlier = sorted((a for a in attempts if a.experiment_id == experiment and a.tool), key=lambda a: a.number)
+        return tuple(self.check(context.artefacts.text(a.source), a.tool, a.change) for a in earlier)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The kernels that can be named, the tries last; kernels of earlier generations by their own ids."""

@@ -24,7 +24,7 @@ from tasks.recorded import MOST_BYTES as MOST_RECORDED
 if TYPE_CHECKING:
     from sandbox.cage.confinement import Cage
 
-PACKAGES = ("numpy", "ml_dtypes", "imports", "records", "tasks")
+PACKAGES = ("numpy", "ml_dtypes", "agents", "imports", "records", "tasks")
 OPTIONAL = (  # of PyTorch
     "torch",
     *("torchgen", "functorch", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "filelock"),

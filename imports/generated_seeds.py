@@ -1,15 +1,16 @@
-"""The kernels that an import generates: the naive one, and those that are scheduled by iteration space."""
+"""The kernels that an import generates: the naive one, and those by iteration space, without and with matrix cores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from imports.hip_text import seed_text
 from imports.manifest_text import Shapes
-from imports.names import NAIVE, TUNED
+from imports.names import MATRIX, NAIVE, TUNED
 from imports.refusal import FAULTS, ImportRefused
 from imports.route import Followed
 from imports.schedules.index_digits import NotDirect
+from imports.schedules.product_types import is_product
 from imports.schedules.tuned_text import tuned_text
 
 
@@ -21,10 +22,12 @@ def generated_seeds(followed: Followed, dims: Sequence[str], shapes: Shapes) -> 
     benchmarks, tests = (
         [{n: int(case[n]) for n in dims} for case in cases] for cases in (shapes.benchmarks, shapes.tests)
     )
-    forms: Mapping[str, Callable[[], str]] = {
+    forms: dict[str, Callable[[], str]] = {
         NAIVE: lambda: seed_text(graph, dims, scalars),
         TUNED: lambda: tuned_text(graph, dims, scalars, benchmarks, tests),
     }
+    if any(is_product(node) for node in graph.nodes):
+        forms[MATRIX] = lambda: tuned_text(graph, dims, scalars, benchmarks, tests, has_matrix_cores=True)
     texts = dict[str, str]()
     for name, write in forms.items():
         try:

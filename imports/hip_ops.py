@@ -58,7 +58,6 @@ CALLS = {
     "maximum": "fmaxf",
     "minimum": "fminf",
     "fmod": "fmodf",
-    "pow": "powf",
     "rsqrt": "1.0f / sqrtf",
     "reciprocal": "1.0f / ",
     "isnan": "isnan",
@@ -93,6 +92,8 @@ STORED = (
 )
 EXTREMES = ("amax", "amin")
 WHOLE = {"maximum": "larger_of", "minimum": "smaller_of", "relu": "larger_of"}  # of whole numbers: no float holds all
+ROOTS = {0.5: "sqrtf", -0.5: "1.0f / sqrtf", -1: "1.0f / ", 1: ""}
+MOST_FACTORS = 8  # of a power
 MOST_INLINE = 96  # operations that an element may take again for each use of it
 
 
@@ -161,6 +162,17 @@ class HipWriter(HipViews, HipScatters, HipReductions):
         lines = [f"const long long a = {left}, b = {right};"]
         less = " - (a % b != 0 && (a < 0) != (b < 0))" if rounding == "floor" else ""
         return "\n    ".join([*lines, f"return a / b{less};"])
+
+    def _pow(self, node: Operation, indices: list[str]) -> str:
+        """Write whole powers as products and square roots as such: no power function is as fast or as exact."""
+        value, power = self.operand(node.args[0], node, indices), node.args[1]
+        if isinstance(power, (int, float)) and node.dtype[0] in "fb":
+            if power in ROOTS:
+                return f"return {ROOTS[power]}({value});"
+            if power == int(power) and 2 <= abs(power) <= MOST_FACTORS:
+                product = f"{'square_of' if abs(power) == 2 else f'power_of<{int(abs(power))}>'}({value})"
+                return f"return {'1.0f / ' if power < 0 else ''}{product};"
+        return f"return powf({value}, {self.operand(power, node, indices)});"
 
     def _copy(self, node: Operation, indices: list[str]) -> str:
         return f"return {self.operand(node.args[1], node, indices)};"

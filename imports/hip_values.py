@@ -80,6 +80,10 @@ SCALARS: Mapping[str, str] = {
     "relu_of": "__device__ float relu_of(float x) { return fmaxf(x, 0.0f); }",
     "larger_of": "__device__ long long larger_of(long long x, long long y) { return x > y ? x : y; }",
     "smaller_of": "__device__ long long smaller_of(long long x, long long y) { return x < y ? x : y; }",
+    "power_of": (
+        "template <int N> __device__ float power_of(float x) "
+        "{ float y = x; for (int n = 1; n < N; ++n) y *= x; return y; }"
+    ),
     "square_of": "__device__ float square_of(float x) { return x * x; }",
 }
 

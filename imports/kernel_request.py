@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from imports.hosts.found_plan import HostPlan
+from imports.hosts.host_plan import HostPlan
 from imports.hosts.values import DeviceBuffer
 from imports.readers import Specs
 from records.errors import UsageError
@@ -110,9 +110,8 @@ def shapes_of(plan: HostPlan, matched: Matched, given_specs: Specs) -> tuple[Spe
 
 def _factors(plan: HostPlan, buffer: DeviceBuffer) -> list[str]:
     assert buffer.count is not None
-    terms = buffer.count.terms
-    if len(terms) == 1 and terms[0][1] == 1 and all(re.fullmatch(r"\w+", a) for a in terms[0][0]):
-        axes = [plan.over_dims(atom) for atom in terms[0][0]]
+    if re.fullmatch(r"\w+(?: \* \w+)*", buffer.count):
+        axes = [plan.over_dims(atom) for atom in buffer.count.split(" * ")]
         if axes and all(a in plan.dims for a in axes):
             return axes
     return [plan.text(buffer.count)]

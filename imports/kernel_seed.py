@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from imports.hosts.found_plan import HostPlan
+from imports.hosts.host_plan import HostPlan
 from imports.hosts.plan_text import plan_text
 from imports.hosts.values import DeviceBuffer, HostStep, Pointer, Value
 from imports.kernel_request import Matched
@@ -44,18 +44,17 @@ def seeds_of(plan: HostPlan, match: Matched, manifest: str, other_sizes: Mapping
 
 
 def _is_written(buffer: DeviceBuffer, steps: list[HostStep]) -> bool:
-    return any(
-        isinstance(v, Pointer) and v.buffer is buffer and not kind.is_constant for s in steps for v, kind in s.arguments
-    ) or any(s.buffers[:1] == (buffer,) for s in steps)
+    is_filled = any(s.buffers[:1] == (buffer,) for s in steps if s.kind != "symbol")
+    return is_filled or any(b is buffer and not is_constant for s in steps for b, is_constant in s.pointers)
 
 
 def _with_copy(
     buffer: DeviceBuffer, steps: list[HostStep], names: dict[DeviceBuffer, str], taken_names: set[str]
 ) -> tuple[list[HostStep], dict[DeviceBuffer, str]]:
     """Put a copy of what is given to where the kernels write before the steps; return these and the names."""
-    source = DeviceBuffer(buffer.name, buffer.dtype, buffer.count, 0)
+    source = DeviceBuffer(buffer.name, buffer.dtype, buffer.count)
     work_name = names.get(buffer) or free_name(f"{buffer.name}_work", taken_names)
-    return [HostStep("copy", 0, buffers=(buffer, source)), *steps], {**names, buffer: work_name, source: buffer.name}
+    return [HostStep("copy", buffers=(buffer, source)), *steps], {**names, buffer: work_name, source: buffer.name}
 
 
 def _once(steps: list[HostStep]) -> list[HostStep]:
@@ -63,7 +62,7 @@ def _once(steps: list[HostStep]) -> list[HostStep]:
     keys, unique_steps = set[object](), list[HostStep]()
     for step in steps:
         loops = tuple(row for row in step.loops if re.search(rf"\b{row[0]}\b", _words(step)))
-        key = (step.kind, step.kernel, _words(step), step.number, step.when)
+        key = (step.kind, step.kernel, _words(step), step.number)
         if key not in keys:
             keys.add(key)
             unique_steps.append(replace(step, loops=loops))
@@ -72,11 +71,11 @@ def _once(steps: list[HostStep]) -> list[HostStep]:
 
 def _words(step: HostStep) -> str:
     buffers = [str(id(b)) for b in step.buffers]
-    sizes = [a.text for a in (*step.grid, *step.block)] if step.loops else []
-    return " ".join([*buffers, *(_text(v) for v, _ in step.arguments), *sizes, step.when])
+    sizes = [*step.grid, *step.block, step.lds] if step.loops else []
+    return " ".join([*buffers, *map(_text, step.arguments), *sizes])
 
 
 def _text(value: Value) -> str:
     if isinstance(value, Pointer):
-        return f"{id(value.buffer)} {value.offset.text if value.offset else ''}"
-    return str(getattr(value, "text", ""))
+        return f"{id(value.buffer)} {value.offset} {value.loop} {id(value.other)} {value.other_offset}"
+    return value.text

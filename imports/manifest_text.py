@@ -11,6 +11,7 @@ from math import prod
 from imports.graph import Graph, Operation, Ref, Size
 from imports.node_arguments import plain
 from imports.refusal import ImportRefused
+from imports.schedules.product_types import peak_of
 from imports.summing_order import NARROW
 from tasks.dtypes import size_bytes
 from tasks.expressions import MAX_LENGTH
@@ -63,6 +64,8 @@ def manifest_text(
     for dim, step in shapes.multiples.items():
         lines += ["", f"[dims.{dim}]", f"multiple = {step}"]
     lines += ["", "[work]", f'flops = "{flops(graph)}"', f'bytes = "{moved(graph)}"']
+    if peak := peak_of(graph):
+        lines.append(f'peak = "{peak}"')
     lines += ["", "[tolerance]", f"ratio = {NARROW}"]
     if gate is not None:
         lines += [f"rtol = {gate[0]}", f"atol = {gate[1]}"]

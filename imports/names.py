@@ -8,8 +8,8 @@ from keyword import iskeyword
 
 from imports.numpy_helpers import HELPERS
 
-NAIVE, TUNED = "seed.hip", "seed_tuned.mi300x.hip"  # the second is for waves of 64
-GENERATED = (NAIVE, TUNED)
+NAIVE, TUNED, MATRIX = "seed.hip", "seed_tuned.mi300x.hip", "seed_matrix.mi300x.hip"  # the last two: for waves of 64
+GENERATED = (NAIVE, TUNED, MATRIX)
 CPP = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
 consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do

@@ -137,4 +137,5 @@ class TracedModule:
         if isinstance(value, type):
             is_type = issubclass(value, np.generic) and is_floating(np.dtype(value))
             return self._numpy.tape.real.type if is_type else value
-        return TracedFunction(name, value, self._numpy) if callable(value) else value
+        is_function = callable(value) and not hasattr(value, "__origin__")  # an annotation's type can be called, too
+        return TracedFunction(name, value, self._numpy) if is_function else value

@@ -5,6 +5,7 @@
     resume(run_id, ...)      go on with a run that was paused, or beyond its end
     astream(task, ...)       the same, as typed events while it goes on; the last one is `Finished`
     check(source, task)      compile, verify and time one kernel; an `Evaluation`
+    get_source(run_id, id)   the text of a kernel of a run, such as that of a state's `best_id`
     open_context(task, ...)  the collaborators of a new run, for a graph of your own
     build_graph()            the state graph, not compiled
     KnowledgeStore(folder)   documents: `add(...)` reads files, `as_retriever()` is a LangChain retriever
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from documents.document import Citation
     from graph.build import build_graph
-    from graph.context import Context, Limits
+    from graph.context import Context
     from graph.question import Question
-    from kernel_scientist.interface import astream, check, open_context, optimise, resume, run
+    from graph.run_limits import Limits
+    from kernel_scientist.interface import astream, check, get_source, open_context, optimise, resume, run
     from kernel_scientist.run_events import (
         AttemptMade,
         Finished,
@@ -83,6 +85,7 @@ __all__ = [
     "astream",
     "build_graph",
     "check",
+    "get_source",
     "open_context",
     "optimise",
     "resume",
@@ -91,7 +94,8 @@ __all__ = [
 
 _EVENTS = "kernel_scientist.run_events"
 _HOMES = {
-    **dict.fromkeys(("astream", "check", "open_context", "optimise", "resume", "run"), "kernel_scientist.interface"),
+    **dict.fromkeys(("astream", "check", "get_source", "open_context"), "kernel_scientist.interface"),
+    **dict.fromkeys(("optimise", "resume", "run"), "kernel_scientist.interface"),
     **dict.fromkeys(("AttemptMade", "Finished", "GenerationBegun", "NewBest", "OtherEvent", "Planned"), _EVENTS),
     **dict.fromkeys(("RunEvent", "Selected", "StageBegun", "Stopped", "Warned"), _EVENTS),
     "Best": "app.session",
@@ -99,7 +103,7 @@ _HOMES = {
     "build_graph": "graph.build",
     "Citation": "documents.document",
     "Context": "graph.context",
-    "Limits": "graph.context",
+    "Limits": "graph.run_limits",
     "Question": "graph.question",
     "KnowledgeStore": "knowledge.store",
     "NotesRetriever": "knowledge.retriever",

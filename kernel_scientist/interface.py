@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from typing_extensions import Unpack
 
+from app.exporting import source_of_run
 from app.judged import judge
 from app.run_request import RunRequest, checked_fields
 from app.session import Session, open_session, resume_session
@@ -35,6 +36,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "seed": (int,),
     "shapes": (str, Sequence),
     "starts": (str, Path, Sequence),
+    "beat": (str, Sequence),
     "seeds": (bool,),
     "ask": (Callable,),  # type: ignore[dict-item]  # mypy takes it for a form of types alone
     "stop": (StopSignal,),
@@ -74,6 +76,7 @@ class RunOptions(RunLimits, total=False):
     seed: int
     shapes: str | Sequence[str]
     starts: str | Path | Sequence[str | Path]  # kernel files to begin with
+    beat: str | Sequence[str]  # what the best kernel is compared with, as `--beat` takes it
     seeds: bool  # begin with the task's own kernels, too; true where it is left out
     ask: Callable[[Question], Any]  # answers the questions of a run that wants approval
     stop: StopSignal  # its `ask()`, from another thread, pauses the run: RunStopped
@@ -204,6 +207,12 @@ def check(
         return judge(chosen, source, *setting, seed=checked.get("seed", 0), **options, stop=stop)
 
 
+def get_source(run_id: str, kernel_id: str = "", *, settings: Settings | None = None) -> str:
+    """Return the text of a kernel of a run, such as that of a state's `best_id`; of its best one without an id."""
+    checked_fields({"run_id": run_id, "kernel_id": kernel_id}, {"run_id": (str,), "kernel_id": (str,)}, "a source")
+    return source_of_run(settings or load_settings(), run_id, kernel_id)
+
+
 @contextlib.contextmanager
 def open_context(task: str | Path, **options: Unpack[RunOptions]) -> Iterator[Context]:
     """Open the collaborators of a new run: `build_graph().compile().stream({"run_id": c.run.id}, context=c)`."""
@@ -236,6 +245,7 @@ def _opened(task: str | Path, options: Mapping[str, Any]) -> Session:
         shapes=_listed(options.get("shapes", ()), "shapes", str),
         starts=tuple(map(Path, _listed(options.get("starts", ()), "starts", str | Path))),
         has_seeds=options.get("seeds", True),
+        beat=_listed(options.get("beat", ()), "beat", str),
         approves="ask" in options,
         most={name: options[name] for name in NAMES if name in options and name != "budget_usd"},
     )

@@ -68,6 +68,10 @@ class Facts:
     frequent: dict[str, tuple[NDArray[np.int64], NDArray[np.float32]]] = field(default_factory=dict)  # terms' shares
     phrases: dict[int, list[tuple[frozenset[str], float]]] = field(default_factory=dict)  # and weights, by document
 
+    def is_own(self, number: int) -> bool:
+        """Tell whether a passage is of a text of the user's."""
+        return abs(float(self.worths[number]) - OWN) < 1e-6
+
 
 def _numbers(db: sqlite3.Connection, query: str, *values: str) -> Iterator[NDArray[np.int64]]:
     """Columns of whole numbers, which SQLite has joined: rows would take thrice the time."""
@@ -164,7 +168,10 @@ def _near(word: str) -> Iterator[str]:
 
 
 def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Raise passages by the share of their document's title, or of a question it says it answers, that was asked."""
+    """Raise passages by the share of their document's title, or of a question it says it answers, that was asked.
+
+    No title raises a shipped note over a text of the user's that its words alone put before that note.
+    """
     # BM25 does not count what else a title says: one with all its words in the question is about it.
     asked_terms = set(terms)
 
@@ -180,8 +187,13 @@ def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: S
         shares[document] = max(
             (weight_of(phrase & asked_terms) / weight for phrase, weight in facts.phrases[document]), default=0.0
         )
-    raised = ((n, score * (1.0 + ASKED * shares[int(facts.documents[n])])) for n, score in ranked)
-    return sorted(raised, key=lambda row: (-row[1], row[0]))
+    raised, below = dict[int, float](), 0.0  # the best of shipped notes and others whose words are no better
+    for number, score in reversed(ranked):
+        height = score * (1.0 + ASKED * shares[int(facts.documents[number])])
+        is_own = facts.is_own(number)
+        raised[number] = max(height, below) if is_own else height
+        below = below if is_own else max(below, height)
+    return sorted(raised.items(), key=lambda row: (-row[1], not facts.is_own(row[0]), row[0]))
 
 
 def _having(db: sqlite3.Connection, facts: Facts, term: str) -> int:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from page.leaders import Yardsticks
 from records.causes import RESOURCES, STALLS
 from records.evaluation import Evaluation
-from records.experiment import Attempt, Experiment, Run
+from records.experiment import Attempt, Event, Experiment, Run
+from records.incumbent import Beating, beatings
 from records.ledger import Ledger
 from records.quantity import format_times, format_us, given
 from records.ranking import is_within, mean_of, tie_text
@@ -41,6 +42,7 @@ class Headline:
     bounds: tuple[str, ...] = ()  # resources that bind the best kernel, over its benchmark cases
     cause: str = ""  # of the largest part of its time
     cause_share: float | None = None
+    incumbents: tuple[Beating, ...] = ()  # what the run was told to beat, beside the best kernel; they head the text
     advice: str = ""  # on what would go on from here; empty where the share is high, or a model is at work
 
 
@@ -54,8 +56,9 @@ def headline(
     seeds: Yardsticks,
     best: Attempt | None,
     evaluation: Evaluation | None,
+    events: Sequence[Event] = (),
 ) -> Headline:
-    """Sum the run up; `evaluation` is the best kernel's."""
+    """Sum the run up; `evaluation` is the best kernel's, `events` have what it was compared with."""
     if best is None:
         return NO_HEADLINE
     over = seeds.user_kernel or seeds.best
@@ -76,6 +79,7 @@ def headline(
     share = mean_of(evaluation, "roofline_fraction") if evaluation and evaluation.measurements else 0.0
     cause, cause_share = _cause(evaluation)
     lacking = _lacking(attempts, {e.id for e in experiments if e.is_given}) if seeds.user_kernel is None else ""
+    incumbents = beatings(events, best.id)
     return Headline(
         gain=gain,
         over=kind,
@@ -85,7 +89,8 @@ def headline(
         best_us=best.geomean_us,
         time_kind=best.time_kind or "",
         is_tie=is_tie,
-        text=_text(gain, kind, over_us, best, is_tie) + lacking,
+        text="; ".join([*(b.text for b in incumbents), _text(gain, kind, over_us, best, is_tie) + lacking]),
+        incumbents=incumbents,
         change=change_of(best, attempts, experiments),
         roofline=share or None,
         bounds=tuple(sorted({m.bound for m in evaluation.measurements if m.bound})) if evaluation else (),
@@ -100,7 +105,8 @@ def run_headline(
 ) -> Headline:
     """Sum up a run of the ledger."""
     evaluation = ledger.evaluation(best.evaluation_key) if best else None
-    return headline(run, attempts, ledger.experiments(run.id), seeds, best, evaluation)
+    events = ledger.events(run.id) if run.config.get("beat") else ()
+    return headline(run, attempts, ledger.experiments(run.id), seeds, best, evaluation, events)
 
 
 def change_of(best: Attempt, attempts: Sequence[Attempt], experiments: Sequence[Experiment]) -> str:

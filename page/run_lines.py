@@ -80,7 +80,7 @@ def head_of(
         best_us=best.geomean_us if best else None,
         over_seed=seeds.over_best(best),
         over_naive=seeds.over_naive(best),
-        headline=headline(run, attempts, experiments, seeds, best, evaluation),
+        headline=headline(run, attempts, experiments, seeds, best, evaluation, events),
         calls=len(paid),
         usd=sum(c.usage.usd for c in paid),
     )

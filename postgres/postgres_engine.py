@@ -11,6 +11,7 @@ import psycopg
 
 from postgres.database_address import DatabaseAddress
 from postgres.link import Link, explain
+from postgres.postgres_seals import NO_SEALS, install, removal, soundness, unsound
 from postgres.postgres_tables import prepare
 from postgres.run_locks import driver_of, give_back, holder_of, is_taken
 from postgres.transaction import Single, Transaction, translated
@@ -18,7 +19,7 @@ from records.engine import Statements
 from records.errors import LedgerError
 
 _COLUMNS = """SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()
-    AND table_name NOT LIKE 'checkpoint%' AND table_name <> 'ledger_schema' AND column_name <> 'rowid'
+    AND table_name NOT LIKE 'checkpoint%' AND table_name <> 'ledger_schema' AND column_name NOT IN ('rowid', 'seal')
     ORDER BY table_name, ordinal_position"""
 
 
@@ -40,6 +41,7 @@ class PostgresEngine:
         try:
             with self._explained():
                 prepare(self.link.db, address.shown_url, create)
+                self._is_sealed = install(self.link.db)
         except BaseException:
             self.link.close()
             raise
@@ -68,15 +70,18 @@ class PostgresEngine:
         """Nothing: the server gives space back by itself."""
 
     def soundness(self, table: str) -> str:
-        """Write the test of a row, true for each: the server's own checksums are what notices a change on its disk."""
-        return "1"
+        """Write the comparison of a row with its seal; always true for a table without seals."""
+        return soundness(table) if self._is_sealed and table not in NO_SEALS else "1"
 
     def unsound(self, table: str) -> list[dict[str, Any]]:
-        """No row: see `soundness`."""
-        return []
+        """List the rows of a table whose seal does not fit, each with its `rowid`."""
+        return unsound(self.read, table) if self._is_sealed and table not in NO_SEALS else []
 
     def put_aside(self, table: str, rowids: Sequence[int]) -> None:
-        """Do nothing: see `soundness`."""
+        """Take rows that are not sound out of a table."""
+        with self.writing(is_synced=True, is_single=False) as db:
+            for rowid in rowids:
+                db.execute(removal(table, rowid))
 
     def read(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """All rows that a query finds."""

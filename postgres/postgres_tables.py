@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from postgres.postgres_seals import mark, reseal
 from records.errors import LedgerError, NoRecords
 from records.schema import SCHEMA_VERSION
 
@@ -113,10 +114,12 @@ def prepare(
                 f"the ledger {database} has schema {version}, this program knows {migrations[-1][0]}; "
                 "use the version of the program that wrote it"
             )
+        mark(db)
         for step, statements in migrations:
             if version is None or step > version:
                 db.execute(statements.encode(), prepare=False)
                 db.execute("INSERT INTO ledger_schema (version) VALUES (%s)", (step,))
+        reseal(db)
 
 
 def _version(db: psycopg.Connection) -> int | None:

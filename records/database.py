@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ class Database:
         self.engine: Engine = SqliteFile(file_or_engine) if isinstance(file_or_engine, Path) else file_or_engine
         self.account = account
         self._lock = self.engine.lock
+        self._held = threading.local()  # runs that a thread drives
         self._recent: OrderedDict[tuple[str, ...], Any] = OrderedDict()
 
     def __enter__(self) -> Self:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import get_args
 
@@ -66,9 +66,22 @@ class Lifecycle(Diary):
             payload = {"after": extension.after, "generations": extension.generations}
             self.event(run_id, "extended", payload, f"extended:{len(extensions)}")
 
-    def driving(self, run_id: str) -> AbstractContextManager[None]:
-        """Hold the run for this process; LedgerError when another one drives it. It is freed on any death."""
-        return self.engine.driving(run_id)
+    @contextmanager
+    def driving(self, run_id: str) -> Iterator[None]:
+        """Hold the run for this process; LedgerError when another one drives it. It is freed on any death.
+
+        The thread that holds it may hold it again, within.
+        """
+        mine: set[str] = vars(self._held).setdefault("runs", set())
+        if run_id in mine:
+            yield
+            return
+        with self.engine.driving(run_id):
+            mine.add(run_id)
+            try:
+                yield
+            finally:
+                mine.discard(run_id)
 
     def driver(self, run_id: str) -> int | None:
         """Find the process that drives a run; 0 where this one cannot see it, None where there is none."""

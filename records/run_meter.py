@@ -138,7 +138,7 @@ class RunMeter:
             self._since = began = self._clock()
         self._ledger.abandon(self._run_id)
         try:
-            with self._heard():
+            with self.heard():
                 yield
         finally:
             with self._lock:
@@ -147,7 +147,7 @@ class RunMeter:
             self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
 
     @contextlib.contextmanager
-    def _heard(self) -> Iterator[None]:
+    def heard(self) -> Iterator[None]:
         """Ask the stop signal when another process asks the ledger for a stop of the run (`Ledger.ask_stop`)."""
         ended = threading.Event()
         if self._stops_seen is None:

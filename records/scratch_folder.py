@@ -15,6 +15,7 @@ import shutil
 import stat
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -23,6 +24,7 @@ PREFIX = "ks-scratch-"
 _NAME = re.compile(rf"{PREFIX}[a-z]+-[a-z0-9_]{{8}}")  # as mkdtemp names them: nothing else is removed
 YOUNG_S = 60.0  # between making a folder and locking it its owner may be slow
 _TRIES = 20  # while a thread or a child that is about to end still writes
+_endings: list[Callable[[], None]] = []
 _own: dict[Path, tuple[int, int]] = {}  # the process that made it, for forks have a copy of this; and the lock
 
 
@@ -51,14 +53,21 @@ def remove(folder: Path) -> None:
         os.close(lock)
 
 
+def before_leaving(end: Callable[[], None]) -> None:
+    """Have this called when the process ends in order, before its folders are removed: it ends whoever writes there."""
+    _endings.append(end)
+
+
 def leave(code: int) -> NoReturn:
-    """End this process at once, whatever its threads do, and leave none of its folders."""
+    """End this process at once, whatever its threads do, and leave none of its folders and programs."""
     _remove_all()
     os._exit(code)
 
 
 @atexit.register
 def _remove_all() -> None:
+    for end in _endings:
+        end()
     for folder, (pid, _) in list(_own.items()):
         for _ in range(_TRIES if pid == os.getpid() else 0):
             shutil.rmtree(folder, ignore_errors=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from records.experiment import Event
 
-START, REPORT, BETWEEN = "start", "report", "experiments"  # before the graph, behind it, and between two stages
+START, BEAT, REPORT, BETWEEN = "start", "beat", "report", "experiments"  # before the graph, behind it, between stages
 TRY = "try"  # at the bench: when it is judged, the author goes on there
 STAGES: Mapping[str, str] = {  # for people: what the program does then
     START: "reading the libraries, warming the compiler",
@@ -36,6 +36,7 @@ STAGES: Mapping[str, str] = {  # for people: what the program does then
     "benchmark": "judging and timing the finalists",
     "confirm": "executing the leader on its benchmark cases, whole",
     "compose": "estimating a table of kernels by shape",
+    BEAT: "comparing with what is to be beaten",
     REPORT: "writing the kernel and the report",
 }
 

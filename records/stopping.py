@@ -68,14 +68,20 @@ class StopSignal:
                 self._is_asked = False
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Count the block as work; RunStopped where it may not begin."""
+    def counted(self) -> Iterator[None]:
+        """Count the block as work."""
         self.begin()
         try:
-            self.check()
             yield
         finally:
             self.end()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Count the block as work; RunStopped where it may not begin."""
+        with self.counted():
+            self.check()
+            yield
 
     @contextmanager
     def reaching(self, other: StopSignal) -> Iterator[None]:

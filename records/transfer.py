@@ -58,6 +58,7 @@ def copy_run(source: tuple[Ledger, ArtefactStore], target: tuple[Ledger, Artefac
     Raises:
         UsageError: both ledgers are one.
         LedgerError: the run is at work, is there with other records, or a digest differs; nothing is written then.
+        DamagedRecord: a row of it is not as it was written; a copy would have a seal that fits.
     """
     (old, texts), (new, store) = source, target
     if old.engine.place == new.engine.place:
@@ -79,9 +80,8 @@ def copy_run(source: tuple[Ledger, ArtefactStore], target: tuple[Ledger, Artefac
 
 
 def _run_of(ledger: Ledger, run_id: str) -> Row:
-    query = "SELECT body, status, stop_reason, pause, extensions FROM runs WHERE id = ?"
-    rows = ledger.engine.read(query, (run_id,))
-    return tuple(rows[0]) if rows else ()
+    rows = ledger._sound("runs", "id", "body, status, stop_reason, pause, extensions", "WHERE id = ?", (run_id,))
+    return rows[0] if rows else ()
 
 
 def _own_rows(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
@@ -89,8 +89,8 @@ def _own_rows(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
     rows_by_table = {}
     for table, columns in _OWN.items():
         order = {"events": " ORDER BY number", "spends": ""}.get(table, " ORDER BY rowid")
-        query = f"SELECT {', '.join(columns)} FROM {table} WHERE run_id = ?{order}"
-        rows_by_table[table] = [tuple(row) for row in ledger.engine.read(query, (run_id,))]
+        clause = f"WHERE run_id = ?{order}"
+        rows_by_table[table] = ledger._sound(table, columns[0], ", ".join(columns), clause, (run_id,))
     return rows_by_table
 
 
@@ -100,10 +100,11 @@ def _shared_rows(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
     by = {"evaluations": "key", "comparisons": "challenger"}
     rows_by_table: dict[str, list[Row]] = {}
     for table, (key, other_columns) in _SHARED.items():
-        query = f"SELECT {', '.join((*key, *other_columns))} FROM {table} WHERE "
-        rows = [tuple(row) for row in ledger.engine.read(f"{query} run_id = ? ORDER BY rowid", (run_id,))]
+        columns = ", ".join((*key, *other_columns))
+        rows = ledger._sound(table, key[0], columns, "WHERE run_id = ? ORDER BY rowid", (run_id,))
         for evaluation_key in sorted(keys) if table in by else ():
-            rows += map(tuple, ledger.engine.read(f"{query} {by[table]} = ? ORDER BY rowid", (evaluation_key,)))
+            clause = f"WHERE {by[table]} = ? ORDER BY rowid"
+            rows += ledger._sound(table, key[0], columns, clause, (evaluation_key,))
         rows_by_table[table] = list(dict.fromkeys(rows))
     return rows_by_table
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from records import scratch_folder
 from records.errors import HostStarved, MachineError
 from sandbox.cage.confinement import Cage
 from sandbox.cage.meter import ProcessLimits
@@ -26,6 +27,20 @@ _REPORT_BYTES = 4096
 _STEP_S = 0.002
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE)  # processes, memory, open files of all users together
 _GRACE_S = 5.0  # for the launcher to see the last process inside end
+
+
+_living: dict[StartedProgram, int] = {}  # with the process that started each, for forks have a copy of this
+
+
+def _kill_living() -> None:
+    """Kill the programs of threads that do not hold the exit. Those in a cage see by themselves that this one goes."""
+    for program, pid in list(_living.items()):
+        if pid == os.getpid() and program.child.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(program.child.pid, signal.SIGKILL)  # it is not reaped yet, and leads a session of its own
+
+
+scratch_folder.before_leaving(_kill_living)
 
 
 class StartedProgram:
@@ -72,6 +87,7 @@ class StartedProgram:
         finally:
             if write >= 0:
                 os.close(write)
+        _living[self] = os.getpid()
         if cage is None:
             _limit(self.child.pid, limits)
 
@@ -134,6 +150,7 @@ class StartedProgram:
                 self._tree.sweep(self.child.pid)
             _, status, usage = os.wait4(self.child.pid, 0)
             self.child.returncode = os.waitstatus_to_exitcode(status)
+            _living.pop(self, None)
             self._cpu_s = usage.ru_utime + usage.ru_stime
         for pipe in (self.child.stdin, self.child.stdout, self.child.stderr):
             if pipe is not None:

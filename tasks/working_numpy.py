@@ -201,7 +201,8 @@ class WorkingModule:
         if isinstance(value, type):
             is_type = issubclass(value, np.generic) and is_floating(np.dtype(value))
             return self._kind.dtype_of(value).type if is_type else value
-        return WorkingFunction(value, self._kind) if callable(value) else value
+        is_function = callable(value) and not hasattr(value, "__origin__")  # an annotation's type can be called, too
+        return WorkingFunction(value, self._kind) if is_function else value
 
 
 def importing(stand_in: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ DEVICES = (Path("/dev/kfd"), Path("/dev/nvidiactl"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--without-compiler", action="store_true", help="skip each test when it asks for the compiler")
+    parser.addoption("--unless-passed", action="store_true", help="leave out what passed with the same files")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,6 +36,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if config.getoption("--without-compiler"):
         withhold()
+    if config.getoption("--unless-passed"):
+        from tests.support.passed_before import PassedBefore
+
+        config.pluginmanager.register(PassedBefore(config))
+    with contextlib.suppress(ImportError):  # a GPU box may not have it
+        from hypothesis import HealthCheck, settings
+
+        # A machine with other work takes any time for an example.
+        settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.load_profile("patient")
 
 
 def holds_folders(place: Path) -> bool:

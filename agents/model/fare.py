@@ -1,8 +1,12 @@
-"""The money of one request to a model, from before it is sent until its answer says what it cost."""
+"""The money of one request to a model, from before it is sent until its answer says what it cost.
+
+Its least is that of the room that the next answer is as likely as not to fit into, by the role's answers so far.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +14,8 @@ from agents.model.price import Price
 from records.allowance import Allowance
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
+
+KEPT = 64  # answers of a role: what it is asked changes in the course of a run
 
 
 class Fare:
@@ -59,6 +65,27 @@ class Fare:
         if self.held is not None:
             self._ledger.release(self._call.key)
             self.held = None
+
+
+class AnswerLengths:
+    """Tokens of answers by role; one that was cut off would have been longer than any room."""
+
+    def __init__(self) -> None:
+        """Begin without an answer."""
+        self._tokens: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=KEPT))
+
+    def add(self, role: str, tokens: int, is_cut: bool) -> None:
+        """Count an answer."""
+        self._tokens[role].append(math.inf if is_cut else tokens)
+
+    def likely(self, role: str) -> float | None:
+        """Return the tokens that the next answer fits into with a chance of a half or more; None before the first.
+
+        Of n answers before it, the k-th shortest is no shorter than the next with the chance k / (n + 1), whatever
+        their distribution is.
+        """
+        tokens = sorted(self._tokens[role])
+        return tokens[len(tokens) // 2] if tokens else None
 
 
 def with_answer(call: ModelCall, price: Price, prompt_tokens: int, max_tokens: int) -> ModelCall:

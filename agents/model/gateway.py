@@ -20,7 +20,7 @@ from agents.author import Step
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
 from agents.model.endpoint_memory import EndpointMemory
-from agents.model.fare import Fare, with_answer
+from agents.model.fare import AnswerLengths, Fare, with_answer
 from agents.model.forms import weaker_json
 from agents.model.inquiry import ModelQuestion, call_key, trace_config
 from agents.model.model_choice import model_of
@@ -43,11 +43,12 @@ from records.errors import (
 )
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
+from records.quantity import given
 from records.run_meter import RunMeter
 from records.stopping import StopSignal
 
 Value = TypeVar("Value")
-LEAST_ANSWER = 1024  # tokens: no shorter answer is worth a request
+LEAST_ANSWER = 1024  # tokens that a role's first answer needs room for
 QUOTED_CHARS = 20_000  # of an unreadable answer, when it is shown to its writer again
 OPTIONAL = frozenset({"selector", "retriever", "critic"})  # roles with a rule that decides where no answer comes
 OPTIONAL_S = 600.0  # that such a role is waited for
@@ -101,7 +102,7 @@ class Gateway:
         self.artefacts = artefacts
         self._budget = Allowance(budget_usd)
         self._meter = meter
-        self._longest: dict[str, int] = {}  # tokens of a role's answers
+        self._answers = AnswerLengths()
         self._excess: dict[str, float] = {}  # of a model's prompt tokens over what they were reserved as
         self.provider = Provider(endpoint, sleep, memory, tell, StopSignal() if meter is None else meter.stop)
         self._lock = threading.Lock()
@@ -236,7 +237,7 @@ class Gateway:
         if stored is None or stored.state != "done":
             prompt, offered = transcribed(question.talk), json.dumps(question.tools) if question.tools else ""
             tokens = most_prompt_tokens(len(prompt.encode()) + len(offered), len(question.talk))
-            fare = self._fare(call, tokens, question.max_tokens)
+            fare = self._fare(call, tokens, question)
             stored = fare.set_aside()
         if stored.state == "done" and stored.reply is not None:
             return RawReply.from_text(self.artefacts.text(stored.reply))
@@ -249,30 +250,27 @@ class Gateway:
             fare.lose()
             raise
         self.ledger.settle(call.key, self.artefacts.put(raw.to_text()), raw.usage)
-        self._learn(role, question.model, raw.usage, stored.usage.prompt_tokens)
+        self._learn(role, question.model, raw, stored.usage.prompt_tokens)
         return raw
 
-    def _fare(self, call: ModelCall, prompt_tokens: int, max_tokens: int) -> Fare:
+    def _fare(self, call: ModelCall, prompt_tokens: int, question: ModelQuestion) -> Fare:
         """Compute the money of a request: of its longest answer, or of a shorter one where no more is left.
 
-        The shortest that is asked for is half as long again as the longest answer that the role gave so far.
+        None is sent whose answer would rather be cut off: money that is left is spent on the answers that it is
+        likely to pay for, and no answer is asked for again with no more room than before.
         """
         price, excess = self.endpoint.price_of(call.model), self._excess.get(call.model, 1.0)
-        prompt = math.ceil(excess * prompt_tokens)
-        longest = self._longest.get(call.role)
-        least = max(LEAST_ANSWER, max_tokens // 8) if longest is None else longest + longest // 2
-        if max_tokens > self.endpoint.max_tokens:  # after an answer that was cut: a shorter one would be cut again
-            least = self.endpoint.max_tokens + 1
-        short = with_answer(call, price, prompt, min(least, max_tokens))
-        return Fare(
-            self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check, self._left_s
-        )
-
-    def _learn(self, role: str, model: str, usage: Usage, reserved_prompt: int) -> None:
+        prompt, most = math.ceil(excess * prompt_tokens), question.max_tokens
         with self._lock:
-            self._longest[role] = max(usage.completion_tokens, self._longest.get(role, LEAST_ANSWER))
-            if reserved_prompt and usage.prompt_tokens > reserved_prompt:  # a server that adds to what is asked
-                more = usage.prompt_tokens / reserved_prompt
+            likely = given(self._answers.likely(call.role), max(LEAST_ANSWER, most // 8))
+        short = with_answer(call, price, prompt, int(min(most, max(likely, question.least))))
+        return Fare(self.ledger, with_answer(call, price, prompt, most), short, self._most, self._check, self._left_s)
+
+    def _learn(self, role: str, model: str, raw: RawReply, reserved_prompt: int) -> None:
+        with self._lock:
+            self._answers.add(role, raw.usage.completion_tokens, raw.is_cut)
+            if reserved_prompt and raw.usage.prompt_tokens > reserved_prompt:  # a server that adds to what is asked
+                more = raw.usage.prompt_tokens / reserved_prompt
                 self._excess[model] = more * self._excess.get(model, 1.0)
 
     def _most(self) -> Allowance:

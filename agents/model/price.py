@@ -1,4 +1,4 @@
-"""The cost of tokens: the prices of a model, and the file of prices that ships, with its date and its source.
+"""The cost of tokens: the prices of a model, each with its date and its source, and the file of them that ships.
 
 A price that a person states counts before the file's, and a model that neither knows is told as unknown: its tokens are
 counted at a price that few models exceed, so that a budget means something.
@@ -35,6 +35,8 @@ class Price:
     reasoning_usd: float | None = None  # of completion tokens that are not shown; those of the completion without
     tiers: Mapping[str, float] = field(default_factory=dict)  # factors by service tier, such as batch: 0.5
     is_known: bool = True  # stated by a person or a price file, not assumed
+    date: str = ""  # when it was true, ISO 8601; empty where a person's settings state it
+    source: str = ""  # where it was read
 
     def cost_usd(
         self,
@@ -67,8 +69,6 @@ def most_prompt_tokens(prompt_bytes: int, messages: int) -> int:
 class PriceFile:
     """Prices by the names of models."""
 
-    date: str  # when they were true, ISO 8601
-    source: str
     prices: Mapping[str, Price]
 
     def price(self, model: str) -> Price | None:
@@ -82,14 +82,22 @@ def read_prices(path: Path = SHIPPED) -> PriceFile:
     """Read the prices of a file; SettingsError, with the place, where it cannot be read."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        tiers = {str(name): _number(value) for name, value in document.get("tiers", {}).items()}
-        rows = {str(name): replace(_price(row), tiers=tiers) for name, row in document.get("models", {}).items()}
-        return PriceFile(str(document["date"]), str(document["source"]), rows)
+        rows = {str(name): _sourced(row, document) for name, row in document["models"].items()}
+        return PriceFile(rows)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as e:
         raise SettingsError(
             f"the price file {path} cannot be read ({e}); it has date, source, and under [models] a line such as "
             '"gpt-5.1" = { prompt = 1.25, cached = 0.125, completion = 10 }'
         ) from None
+
+
+def _sourced(row: Mapping[str, Any], document: Mapping[str, Any]) -> Price:
+    """Read a row with the date, the source and the tiers of the source that it names, else with the file's."""
+    prices = dict(row)
+    origin = document["sources"][prices.pop("source")] if "source" in prices else document
+    tiers = {str(name): _number(value) for name, value in origin.get("tiers", {}).items()}
+    date, source = str(origin["date"]), str(origin["source"])
+    return replace(_price(prices), tiers=tiers, date=date, source=source)
 
 
 def _price(row: Mapping[str, Any]) -> Price:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from agents.playbook import (
     item_moves,
@@ -14,6 +13,7 @@ from agents.playbook import (
     plan_moves,
     prefetch_moves,
     private_moves,
+    product_moves,
     row_moves,
     split_moves,
     stage_moves,
@@ -21,26 +21,9 @@ from agents.playbook import (
     tile_moves,
     wide_moves,
 )
+from agents.playbook.move import Move
 from agents.playbook.plain_text import plain
 from agents.source import KernelFile, SourceError, read
-
-Variants = Callable[[KernelFile, str, frozenset[str]], tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Move:
-    """One kind of change. `variants` names those that apply to a file of this task on this architecture."""
-
-    name: str
-    title: str
-    why: str
-    rubric: tuple[str, ...]
-    gain_pct: tuple[float, float]
-    innovation: float
-    variants: Variants
-    apply: Callable[[KernelFile, str], str]
-    is_exact: bool = True  # False: rounding may change, within what the task's tolerance is for
-
 
 MOVES: tuple[Move, ...] = (
     Move(
@@ -84,6 +67,28 @@ MOVES: tuple[Move, ...] = (
         78,
         stage_moves.stage_variants,
         stage_moves.loop_tile,
+    ),
+    Move(
+        "fused_tiles",
+        "multiply matrices by tiles",
+        "each item adds up products of a row and a column that its neighbours load again; tiles share them",
+        ("tiles of both operands in LDS, loaded ahead", "a tile of sums a lane, two fused steps at once"),
+        (0, 100),
+        82,
+        product_moves.fused_variants,
+        product_moves.fused_tiles,
+        is_exact=False,
+    ),
+    Move(
+        "matrix_tiles",
+        "multiply matrices with the matrix cores",
+        "each item adds up products of a row and a column that its neighbours load again; matrix cores share them",
+        ("tiles of both operands in LDS, loaded ahead", "sums of 32 by 32 a wave by matrix instructions"),
+        (0, 100),
+        85,
+        product_moves.matrix_variants,
+        product_moves.matrix_tiles,
+        is_exact=False,
     ),
     Move(
         "privatise",

@@ -64,6 +64,11 @@ def _stage(work: WorkItems) -> str:
     )
 
 
+def _product(work: WorkItems) -> str:
+    loops = sum(s.form == "for" for s in work.work)
+    return _jam(work) if loops != 1 else "no item adds up products of what its row has with what its column has"
+
+
 def _jam(work: WorkItems) -> str:
     loops = sum(s.form == "for" for s in work.work)
     return _apart(work) or (f"it has {loops} loops, not one" if loops != 1 else "neighbours share no load of its loop")
@@ -90,6 +95,7 @@ _REASONS: Mapping[str, Callable[[WorkItems], str]] = {
     "wave_rows": _rows,
     "items": _items,
     "tile_in_lds": _tile,
+    "fused_tiles": _product,
     "loop_tile": _stage,
     "register_tile": _jam,
     "privatise": _private,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agents.author import Draft
 from agents.bench import Bench, BenchKernel, BenchRefusal, Checked, changed
@@ -15,6 +16,7 @@ from agents.scientist.toolbox import (
     NAMES,
     SEARCH,
     SUBMIT,
+    TOOLS,
     BadRequest,
     Change,
     CheckArguments,
@@ -24,6 +26,7 @@ from agents.scientist.toolbox import (
     SubmitArguments,
     ToolRequest,
 )
+from agents.traced import as_tool
 from tasks.task import Task
 
 LONGEST_QUERY = 200  # characters
@@ -46,7 +49,7 @@ class BenchTools:
     def __init__(self, bench: Bench, task: Task, classifies: bool = True) -> None:
         """Nothing is asked yet."""
         self._bench, self._task, self._classifies = bench, task, classifies
-        self._latest = ""  # name of the latest try
+        self.latest: Checked | None = None  # the latest try
         self._uses: Mapping[str, Callable[[ToolRequest], Answered]] = {
             CHECK.name: self._check,
             ISA.name: self._isa,
@@ -58,19 +61,24 @@ class BenchTools:
     @property
     def checked(self) -> bool:
         """True once a kernel was checked."""
-        return bool(self._latest)
+        return self.latest is not None
 
     def use(self, request: ToolRequest) -> Answered:
         """Do one request; one that cannot be done is answered with the reason."""
         use = self._uses.get(request.tool)
+        if use is None:
+            return _refused(f"there is no tool {request.tool[:40]!r}; there are {NAMES}")
+        words = next(tool.description for tool in TOOLS if tool.name == request.tool)
+        return as_tool(request.tool, words, request.arguments, partial(self._used, request, use), lambda a: a.text)
+
+    @staticmethod
+    def _used(request: ToolRequest, use: Callable[[ToolRequest], Answered]) -> Answered:
         try:
             if request.fault:
                 raise BadRequest(request.fault)
-            if use is None:
-                raise BadRequest(f"there is no tool {request.tool[:40]!r}; there are {NAMES}")
             answer = use(request)
         except (BadRequest, BenchRefusal) as error:
-            return Answered(bounded("", f"Not done: {error}."))
+            return _refused(str(error))
         return Answered(bounded(request.tool, answer.text), answer.draft, is_useful=True)
 
     def _check(self, request: ToolRequest) -> Answered:
@@ -120,12 +128,17 @@ class BenchTools:
         return Answered("Submitted." + observation, Draft(best.kernel.source, *report))
 
     def _tried(self, checked: Checked) -> str:
-        self._latest = checked.kernel.name
+        self.latest = checked
         return checked_text(checked, self._bench.parent, self._task, self._bench.tries_left, self._classifies)
 
     def _kernel(self, name: str) -> BenchKernel:
         """Find the kernel of that name, the latest try, or the parent where nothing was tried yet."""
-        return self._bench.named(name.strip() or self._latest or "parent")
+        latest = self.latest.kernel.name if self.latest is not None else "parent"
+        return self._bench.named(name.strip() or latest)
+
+
+def _refused(why: str) -> Answered:
+    return Answered(bounded("", f"Not done: {why}."))
 
 
 def _line(text: str) -> str:

@@ -22,6 +22,7 @@ from agents.model.tools import ToolsRefused
 from agents.model.wire import in_text
 from agents.scientist.bench_tools import Answered, BenchTools
 from agents.scientist.toolbox import NAMES, TOOLS, ToolRequest, requests_of
+from agents.traced import UntracedRoute
 from records.errors import MalformedReply
 from records.quantity import counted
 
@@ -117,7 +118,7 @@ def build() -> StateGraph[Talk, Writer, Talk, Talk]:
     graph.add_node("act", act)
     graph.add_edge(START, "think")
     graph.add_edge("think", "act")
-    graph.add_conditional_edges("act", follow, {"think": "think", END: END})
+    graph.add_conditional_edges("act", UntracedRoute(follow), {"think": "think", END: END})
     return graph
 
 

@@ -27,10 +27,10 @@ SPARE = (
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(*folders: Path) -> jinja2.Environment:
     # No autoescape: the product is a prompt, and source code must reach it as it is.
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader([*folders, FOLDER]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -80,6 +80,11 @@ def sections(text: str) -> Iterator[tuple[str, str]]:
 def rendered(template: str, /, **values: Any) -> str:
     """One template by its file name; jinja2.UndefinedError when a value is missing."""
     return _environment().get_template(template).render(**values).strip()
+
+
+def rendered_of(folder: Path, template: str, /, **values: Any) -> str:
+    """One template of another folder, which may include those of this one."""
+    return _environment(folder).get_template(template).render(**values).strip()
 
 
 def quoted(text: str) -> str:

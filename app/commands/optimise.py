@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import AuthorName, Budget, Json, MaxWallSeconds, On, Quiet, RunSeed, TargetName
+from app.commands.options import AuthorName, Beat, Budget, Json, MaxWallSeconds, On, Quiet, RunSeed, TargetName
 from app.screen import emit, note, say
 
 if TYPE_CHECKING:
@@ -71,6 +71,15 @@ Block = Annotated[
 ForTask = Annotated[
     str, typer.Option("--task", help="Of a kernel with a launch plan: the task that it is for.", show_default=False)
 ]
+CommandLine = Annotated[
+    str,
+    typer.Option(
+        "--argv",
+        metavar="WORDS",
+        help="The command line with which a HIP file's program is executed.",
+        show_default=False,
+    ),
+]
 ToleranceText = Annotated[
     str,
     typer.Option(
@@ -92,6 +101,7 @@ def command(
     block: Block = None,
     task: ForTask = "",
     tolerance: ToleranceText = "",
+    argv: CommandLine = "",
     name: Annotated[str, typer.Option("--name", help="Of the result; else the function's or the file's.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The new folder; NAME-optimised by default.")
@@ -104,6 +114,7 @@ def command(
         int, typer.Option("--generations", min=1, help="Stop after so many generations.")
     ] = GENERATIONS,
     budget_usd: Budget = None,
+    beat: Beat = None,
     max_wall_seconds: MaxWallSeconds = None,
     seed: RunSeed = 0,
     quiet: Quiet = False,
@@ -118,7 +129,7 @@ def command(
     from app.settings import load_settings
 
     inputs, sizes, outputs, axes, items = (tuple(words or ()) for words in (input_, size, output, grid, block))
-    user_file = UserFile(source, inputs, sizes, reference, outputs, axes, items, task, tolerance, name)
+    user_file = UserFile(source, inputs, sizes, reference, outputs, axes, items, task, tolerance, name, argv)
     settings = load_settings()
     user_file, author = _answered(settings, user_file, author)
     folder = out or Path(f"{user_file.title}{FOLDER}")
@@ -126,7 +137,8 @@ def command(
     for text in start.notes:
         note(f"  {text}")
     most, limits = {"max_wall_seconds": max_wall_seconds}, {"generations": generations}
-    request = RunRequest(start.task, target, on, author, seed, budget_usd, limits, starts=start.starts, most=most)
+    fixed = start.task, target, on, author, seed, budget_usd, limits
+    request = RunRequest(*fixed, starts=start.starts, beat=tuple(beat or ()), most=most)
     _search(settings, request, start, folder, force=force, quiet=quiet, json=json)
 
 

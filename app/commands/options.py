@@ -115,6 +115,15 @@ Starts = Annotated[
         "--from", metavar="FILE", help="Begin with this kernel beside the task's seeds; may be given several times."
     ),
 ]
+Beat = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--beat",
+        metavar="NAME",
+        help="Compare the best kernel with this, in turns on a GPU: torch.compile, torch-eager, library:EXPRESSION, "
+        "FILE.hip, FILE.so; may be given several times.",
+    ),
+]
 Ablations = Annotated[
     int | None, optional("--ablations", min=0, max=1, help="0: ask for no cause of a gain; 1, the default: undo it.")
 ]
@@ -179,15 +188,20 @@ MaxWallSeconds = Annotated[
 ]
 NoSeeds = Annotated[bool, typer.Option("--no-seeds", help="Begin with the kernels of --from alone.")]
 AuthorName = Annotated[
-    str | None, optional("--author", help="llm or playbook; llm when a model is configured, else playbook.")
+    str | None,
+    optional(
+        "--author",
+        metavar="llm|playbook|command:PROGRAM ARG...",
+        help="A model, known changes, or a coding agent of yours; llm when a model is configured, else playbook.",
+    ),
 ]
 Tries = Annotated[
     int | None,
     optional(
         "--tries",
         min=0,
-        max=12,
-        help="Kernels a model may check in an experiment; 0 is without tools. KERNEL_SCIENTIST_TRIES, or 4.",
+        max=100,
+        help="Kernels a model or program may check in an experiment; 0: no tools. KERNEL_SCIENTIST_TRIES, or 4.",
     ),
 ]
 MemoryTokens = Annotated[

@@ -13,6 +13,7 @@ from app.commands.options import (
     Ablations,
     Approve,
     AuthorName,
+    Beat,
     Budget,
     Detach,
     Explorations,
@@ -78,6 +79,7 @@ def command(
     search: Search = None,
     limit: LimitValues = None,
     shape: Shapes = None,
+    beat: Beat = None,
     approve: Approve = False,
     isolation: Isolation = None,
     trace: Trace = False,
@@ -96,9 +98,9 @@ def command(
     )  # fmt: skip
     limits = {**limits_of_scheme(search), **chosen, **limit_values(limit or [])}
     settings = with_isolation(load_settings(), isolation)
-    choices = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
+    choices, named = (tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve), tuple(beat or ())
     most = Allowance(None, max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds).given()
-    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *choices, most=most)
+    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *choices, beat=named, most=most)
     _begin(settings, request, isolation, trace=trace, detach=detach, quiet=quiet, json=json)
 
 
@@ -152,6 +154,7 @@ def drive(
     """Run a session with progress on the screen; Ctrl-C leaves a run that can be resumed, and says how."""
     from app.allowing import limit_lines
     from app.approval import asking
+    from app.beating.comparing import untimed_line
     from app.progress import Watcher
     from records.stopping import INTERRUPTED, stoppable
 
@@ -163,15 +166,15 @@ def drive(
         else ""
     )
     bench = run.on if ":" in run.on else f"the {run.on}"
-    session.context.ledger.add_run(run)  # before it is said that there is one, and how it can be resumed
-    if not quiet:
-        tell(f"run {run.id}: {run.task} for {run.target} on {bench}, author {run.author}{why}")
-        for line in limit_lines(settings, session.context):
-            tell(line)
     watcher = Watcher(run, session.context.ledger, json)
     try:
-        with stoppable(session.context.stop, _note_stopping), nullcontext() if quiet else watcher.watching():
-            return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
+        with stoppable(session.context.stop, _note_stopping), session.held():  # before it is said that there is a run
+            if not quiet:
+                tell(f"run {run.id}: {run.task} for {run.target} on {bench}, author {run.author}{why}")
+                for line in filter(None, (*limit_lines(settings, session.context), untimed_line(run))):
+                    tell(line)
+            with nullcontext() if quiet else watcher.watching():
+                return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
     except (RunStopped, KeyboardInterrupt):
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None
@@ -190,7 +193,8 @@ def finish(result: RunResult, session: Session, json: bool) -> None:
         emit(asdict(result))
     else:
         print_outcome(result, session)
-    if not result.is_gain or session.is_waiting or session.run.pause == "approval":
+    is_lost = any(row.is_beaten is False for row in result.headline.incumbents)
+    if is_lost or not result.is_gain or session.is_waiting or session.run.pause == "approval":
         raise typer.Exit(1)
 
 

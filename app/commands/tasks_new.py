@@ -58,6 +58,15 @@ Recorded = Annotated[
         "be traced.",
     ),
 ]
+CommandLine = Annotated[
+    str,
+    typer.Option(
+        "--argv",
+        metavar="WORDS",
+        help="The command line with which a HIP file's program is executed.",
+        show_default=False,
+    ),
+]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The new folder; ./NAME by default.", show_default=False)
 ]
@@ -72,6 +81,7 @@ def command(
     size: Sizes = None,
     reference: Reference = "",
     output: Outputs = None,
+    argv: CommandLine = "",
     golden: Recorded = False,
     out: Out = None,
     licence: Licence = "",
@@ -81,7 +91,7 @@ def command(
     """Make a task folder of a file: reference, cases, tolerance and, where possible, a naive kernel that passes."""
     from app.new_folder import refuse_taken
     from app.settings import load_settings
-    from app.task_making import TaskWish, folder_of, import_place, make_task
+    from app.task_making import TaskWish, arguments_of, folder_of, import_place, make_task
     from imports.declared_inputs import declared
 
     folder = folder_of(name, out)
@@ -95,6 +105,7 @@ def command(
         licence,
         commit,
         golden,
+        arguments=arguments_of(argv),
     )
     task, notes = make_task(load_settings(), wish, folder)
     if json:

@@ -32,8 +32,8 @@ MODULES = {  # what the checks are, and the module each one comes in
     "ruff": "ruff",
 }
 PYTEST = (sys.executable, "-m", "pytest")
-MAIN = ("-m", "not long")
-FAST = ("-m", "not long and not slow", "--without-compiler", "-r", "fE", "tests/unit")
+MAIN = ("-m", "not long", "--unless-passed")
+FAST = ("-m", "not long and not slow", "--without-compiler", "--unless-passed", "-r", "fE", "tests/unit")
 TICK_S = 0.2
 END_BYTES = 4096  # of pytest's output that are kept: more than its closing line has
 # The C library keeps what an array took for the next one: pages that are got anew cost some tests half of their time.
@@ -143,7 +143,7 @@ def command(
         if not fast and (skipped := install_browser()):
             note(skipped)
         chosen = FAST if fast else () if everything else MAIN
-        processes = len(os.sched_getaffinity(0)) + 1  # some tests wait for a deadline or a child
+        processes = max(2, len(os.sched_getaffinity(0)))  # each imports and collects all tests
         # By default the first process is given all slow tests of a folder at once, and the others end minutes earlier.
         codes = run_beside(checks(), [*PYTEST, "-n", str(processes), "--dist", "worksteal", *chosen], json)
     failed = [name for name, code in codes.items() if code != 0]

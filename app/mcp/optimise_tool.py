@@ -1,4 +1,4 @@
-"""The tool by which a coding agent brings a kernel or a function of its own."""
+"""The tools by which a coding agent brings a kernel or a function of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from app.mcp.tool_arguments import File, Most, Place, Target, Text
 from app.mcp.tool_faults import tool_errors
-from app.mcp.tool_results import OptimisationBegun, RunBegun
+from app.mcp.tool_results import OptimisationBegun, RunBegun, TaskMade
 from records.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,34 +25,39 @@ Inputs = Annotated[
 ]
 
 
-def optimise_tool(
-    settings: Settings, workspace: ClientFolder, make: Call, begin: Callable[..., Awaitable[RunBegun]]
-) -> Callable[..., Awaitable[OptimisationBegun]]:
-    """Return the tool; `make` answers a call in a process of its own, `begin` is the tool `run`."""
+Name = Annotated[str, Field(max_length=60, pattern="^([A-Za-z][A-Za-z0-9_]*)?$")]
+SourceText = Annotated[Text, Field(description="the text of a Python, HIP or CUDA file")]
+Language = Annotated[Literal["python", "hip", "cuda", ""], Field(description="of source; of a file its ending says it")]
+Function = Annotated[str, Field(max_length=100, description="the function or kernel, of several")]
+OwnSizes = Annotated[dict[str, int] | None, Field(description="to be fast for, as {'rows': 4096}")]
+ReferenceText = Annotated[Text, Field(description="of a kernel: the text of a NumPy function of what it computes")]
 
-    async def optimise(
-        source: Annotated[Text, Field(description="the text of a Python, HIP or CUDA file")] = "",
+
+def making_tools(
+    settings: Settings, workspace: ClientFolder, make: Call, begin: Callable[..., Awaitable[RunBegun]]
+) -> dict[str, Callable[..., Awaitable[Any]]]:
+    """Return the tools by name; `make` answers a call in a process of its own, `begin` is the tool `run`."""
+    make_task = task_tool(settings, workspace, make)
+    return {"make_task": make_task, "optimise": optimise_tool(make_task, begin)}
+
+
+def task_tool(settings: Settings, workspace: ClientFolder, make: Call) -> Callable[..., Awaitable[TaskMade]]:
+    """Return the tool that makes a task alone."""
+
+    async def make_task(
+        source: SourceText = "",
         file: File = "",
-        language: Annotated[
-            Literal["python", "hip", "cuda", ""], Field(description="of source; of a file its ending says it")
-        ] = "",
-        function: Annotated[str, Field(max_length=100, description="the function or kernel, of several")] = "",
+        language: Language = "",
+        function: Function = "",
         inputs: Inputs = None,
-        sizes: Annotated[dict[str, int] | None, Field(description="to be fast for, as {'rows': 4096}")] = None,
-        reference: Annotated[
-            Text, Field(description="of a kernel: the text of a NumPy function of what it computes")
-        ] = "",
+        sizes: OwnSizes = None,
+        reference: ReferenceText = "",
         reference_file: File = "",
         grid: Words = None,
         block: Words = None,
-        name: Annotated[str, Field(max_length=60, pattern="^([A-Za-z][A-Za-z0-9_]*)?$")] = "",
-        target: Target = "mi300x",
-        on: Place = "auto",
-        author: Literal["playbook", "llm"] = "playbook",
-        generations: Annotated[int, Field(ge=1, le=100)] = 3,
-        limits: Most = None,
-    ) -> OptimisationBegun:
-        """Make a kernel or function of yours a task and begin to search; status follows it, export form own ends it.
+        name: Name = "",
+    ) -> TaskMade:
+        """Make a kernel or function of yours a task, to be shown, checked and searched by its name.
 
         A PyTorch or NumPy function needs inputs and sizes; a kernel without host code also grid and block, as
         ceil_div(n, 256); every kernel a reference. What is missing is named, with values to start from.
@@ -61,12 +66,45 @@ def optimise_tool(
             texts = texts_of(workspace, (source, file), (reference, reference_file), language)
         words = {"function": function, "inputs": inputs, "sizes": sizes, "grid": grid, "block": block, "name": name}
         fields = {n: v for n, v in {**texts, **words}.items() if v}
-        task = await make({"call": "make_task", "user_text": fields, "kernels": []})
-        begun = await begin(task["task"], target, on, author, generations, limits=limits)
+        made = await make({"call": "make_task", "user_text": fields, "kernels": []})
+        return TaskMade(task=made["task"], notes=made["notes"])
+
+    return make_task
+
+
+def optimise_tool(
+    make_task: Callable[..., Awaitable[TaskMade]], begin: Callable[..., Awaitable[RunBegun]]
+) -> Callable[..., Awaitable[OptimisationBegun]]:
+    """Return the tool that makes a task and begins a run."""
+
+    async def optimise(
+        source: SourceText = "",
+        file: File = "",
+        language: Language = "",
+        function: Function = "",
+        inputs: Inputs = None,
+        sizes: OwnSizes = None,
+        reference: ReferenceText = "",
+        reference_file: File = "",
+        grid: Words = None,
+        block: Words = None,
+        name: Name = "",
+        target: Target = "mi300x",
+        on: Place = "auto",
+        author: Literal["playbook", "llm"] = "playbook",
+        generations: Annotated[int, Field(ge=1, le=100)] = 3,
+        limits: Most = None,
+    ) -> OptimisationBegun:
+        """Make a kernel or function of yours a task, as make_task does, and begin to search.
+
+        status follows it, export with the form own ends it.
+        """
+        brought = source, file, language, function, inputs, sizes, reference, reference_file, grid, block, name
+        task = await make_task(*brought)
+        begun = await begin(task.task, target, on, author, generations, limits=limits)
         more = "; take the result with export, form own"
-        return OptimisationBegun(
-            **{**begun.model_dump(), "next": begun.next + more}, task=task["task"], notes=task["notes"]
-        )
+        fields = {**begun.model_dump(), "next": begun.next + more}
+        return OptimisationBegun(**fields, task=task.task, notes=task.notes)
 
     return optimise
 

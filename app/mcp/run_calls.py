@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.mcp.advice import explained
+from app.mcp.concealing import without_shapes
 from app.mcp.kernel_calls import verdict_of
 from records.errors import UsageError
 
@@ -137,6 +138,21 @@ class RunCalls:
             text = "; ".join((attempt.status, *attempt.report))
             return {"about": about, "text": text, "verdict": verdict_of(evaluation, task, source)}
 
+    def notebook(self, run_id: str) -> str:
+        """List a run's attempts, a line each, with what was tried and what became of it."""
+        from app.task_folders import open_task
+
+        with self._records() as (ledger, _):
+            run = self._find_run(ledger, run_id)
+            task = open_task(self._settings, run.task, run.target)
+            listed = {case.name for case in (*task.tests, *task.benchmarks)}
+            title_of = {experiment.id: experiment.title for experiment in ledger.experiments(run.id)}
+            lines = [
+                "; ".join(filter(None, (_line(a), title_of.get(a.experiment_id), a.change, a.lesson or a.reason)))
+                for a in ledger.attempts(run.id)
+            ]
+        return without_shapes(f"# The run {run.id}: {run.task} for {run.target}\n\n" + "\n".join(lines), listed)
+
     def export(self, run_id: str, path: str, replace: bool) -> dict[str, Any]:
         """Write the best kernel into the workspace; the fields of a `FileWritten`."""
         if not path.endswith(ENDING) or not path.isprintable():
@@ -175,6 +191,11 @@ class RunCalls:
         from app.wiring import find_run
 
         return find_run(ledger, run_id)
+
+
+def _line(attempt: Attempt) -> str:
+    time = f", {attempt.geomean_us:.4g} us {attempt.time_kind}" if attempt.geomean_us is not None else ""
+    return f"- `{attempt.id}` {attempt.status}{time}"
 
 
 def _attempt(ledger: Ledger, run: Run, attempt_id: str) -> Attempt:

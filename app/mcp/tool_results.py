@@ -121,6 +121,22 @@ class NoteRow(BaseModel):
     text: str
 
 
+class NoteKept(BaseModel):
+    """A note as the literature has it."""
+
+    id: str
+    title: str
+    passages: int
+    status: str = Field(description="added, replaced, or unchanged where the same text is there")
+
+
+class TaskMade(BaseModel):
+    """A task that was made of what the client brought."""
+
+    task: str = Field(description="the task's name, for check, show_task and run")
+    notes: list[str] = Field(description="what the import decided, such as parameters that stay as they are")
+
+
 class RunBegun(BaseModel):
     """A run that works in a process of its own."""
 

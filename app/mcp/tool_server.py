@@ -19,7 +19,9 @@ from pydantic import Field
 from app.condition import Condition
 from app.mcp.call_process import answer_of
 from app.mcp.concealing import cleaned, clipped, without_shapes
-from app.mcp.optimise_tool import optimise_tool
+from app.mcp.note_tool import note_tool
+from app.mcp.optimise_tool import making_tools
+from app.mcp.readable_resources import add_resources
 from app.mcp.run_calls import RunCalls
 from app.mcp.strict_server import StrictServer
 from app.mcp.tool_arguments import ExportedForm, File, Most, Place, RunName, Shapes, Source, Target, TaskName, Tunables
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 READING = ("list_tasks", "show_task", "check", "compare", "isa", "explain", "search_notes", "status", "best")
-ACTING = ("optimise", "run", "resume", "stop", "export")
+ACTING = ("make_task", "optimise", "add_note", "run", "resume", "stop", "export")
 TICK_S = 0.02
 MOST_SOURCE = 130_000  # characters of a kernel that is shown
 INSTRUCTIONS = """\
@@ -56,7 +58,7 @@ processor, reports faults by line and predicts times. Begin with list_tasks and 
 check each version; isa and compare show where the time goes, explain what a finding means, search_notes what is known.
 A verdict rests on held-out cases, too, which are never shown: write for every shape that the task promises.
 run searches by itself in the background; follow it with status and take its kernel with best or export. A kernel or
-function of your own is brought with optimise, which makes its task and begins a run."""
+function of your own is brought with make_task, or with optimise, which begins a run, too."""
 
 
 class AgentTools:
@@ -239,7 +241,7 @@ class AgentTools:
         return {"source": text, **bench, "tunables": tunables or {}, "shapes": shapes or [], "whole": is_whole}
 
     async def in_process(self, request: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
-        """Answer a call in a process of its own, when it is its turn; a fault of the tool for one that cannot be."""
+        """Answer a call in a process of its own, at its turn; a fault of the tool for one that cannot be."""
         with _tool_errors(self._settings), anyio.CancelScope() as scope:
             self._under_way.add(scope)
             try:
@@ -275,11 +277,12 @@ def serve(settings: Settings, folder: Path, budget_usd: float, most_at_once: int
     workspace = ClientFolder(folder)
     runs = RunCalls(settings, workspace, budget_usd, most_at_once)
     tools = AgentTools(settings, workspace, runs, secrets.randbelow(1 << 31))
-    server, optimise = StrictServer(INSTRUCTIONS), optimise_tool(settings, workspace, tools.in_process, tools.run)
+    apart = making_tools(settings, workspace, tools.in_process, tools.run) | {"add_note": note_tool(settings)}
+    add_resources(server := StrictServer(INSTRUCTIONS), settings, runs, tools.show_task)
     for name in READING:
         server.add_tool(getattr(tools, name), annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
     for name in ACTING:
-        tool = optimise if name == "optimise" else getattr(tools, name)
+        tool = apart.get(name) or getattr(tools, name)
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
 
     async def until_stopped() -> None:

@@ -79,6 +79,21 @@ class ClientFolder:
             except OSError as error:
                 raise UsageError(f"{name[:200]!r} cannot be written ({error.strerror})") from None
 
+    def names(self, folder: str, ending: str) -> tuple[str, ...]:
+        """List the plain files of a folder with this ending, sorted; none where there is no such folder."""
+        try:
+            with self._open(_parts(folder), folder) as number:
+                entries = [entry for entry in os.scandir(number) if entry.name.endswith(ending)]
+                return tuple(sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False)))
+        except UsageError:
+            return ()
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder, whose parent is there, where there is none."""
+        *folders, last = _parts(name)
+        with self._open(folders, name) as number, contextlib.suppress(FileExistsError):
+            os.mkdir(last, dir_fd=number)
+
     @contextlib.contextmanager
     def _open(self, parts: list[str], name: str) -> Iterator[int]:
         """Open what these parts lead to, part by part, and give its descriptor."""

@@ -1,207 +1,278 @@
-"""The launch plan that a host half stands for: sizes, tensors, workspaces and steps."""
+"""The launch plan of a file's host half: built against the recording runtime, executed at several sizes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
-from imports.hosts.amounts import Amount, number
-from imports.hosts.host_file import Function, HostFile, read_host_file
-from imports.hosts.memory import HostMemory, HostUnclear
-from imports.hosts.runtime import HostRuntime
-from imports.hosts.types import Type, type_of
-from imports.hosts.values import DeviceBuffer, Frame, HostArray, HostStep, Pointer, Real, Value
-from tasks.expressions import evaluate, names_in
+from imports.hosts.host_build import HostBuild, HostSource, HostWishes
+from imports.hosts.host_compiler import HostCompiler, HostFailure, HostProgram, Recorded
+from imports.hosts.host_launcher import UNSAID
+from imports.hosts.host_plan import HostPlan
+from imports.hosts.kernel_names import kernel_names, struct_fields, symbol_types
+from imports.hosts.local_headers import data_files, run_arguments
+from imports.hosts.memory import HostUnclear
+from imports.hosts.plan_maker import PlanMaker
+from imports.hosts.record import HostCall, HostTrace, read_record
+from imports.hosts.size_runs import SizedRun, SizeName, SizeSearch, sized_run
+from imports.names import free_name
+from records import scratch_folder
+from sandbox.process import last_words
+from tasks.expressions import names_in
 
-MOST_DIMS = 6
-
-
-@dataclass(frozen=True)
-class HostPlan:
-    """All that was found. Every expression is over `dims`."""
-
-    dims: Mapping[str, int]  # sizes that may change, with the file's own values
-    inputs: tuple[DeviceBuffer, ...]
-    outputs: tuple[DeviceBuffer, ...]
-    workspaces: tuple[DeviceBuffer, ...]
-    steps: tuple[HostStep, ...]
-    multiples: Mapping[str, int]
-    reals: Mapping[str, float]  # floating-point numbers of the host by name
-    integers: Mapping[str, int]  # names of whole numbers with their values
-    decisions: tuple[str, ...]
-    sizeless: tuple[str, ...]  # sizes whose values are not in the file
-    shapeless: tuple[str, ...]  # buffers whose shapes are not
-    fixed: Mapping[str, int]  # sizes that cannot change
-    other_sizes: Mapping[str, str] = field(default_factory=dict)  # sizes that follow from the dims
-
-    def text(self, amount: Amount) -> str:
-        """Write an expression over the dims: the other names are numbers."""
-        text = self.over_dims(amount.text)
-        return text if names_in(text) else str(evaluate(text, {}))
-
-    def over_dims(self, text: str) -> str:
-        """Put numbers into the text for sizes that are no dims."""
-
-        def meant(match: re.Match[str]) -> str:
-            name = match[0]
-            if name in self.other_sizes:
-                return f"({self.other_sizes[name]})"
-            return str(self.integers[name]) if name in self.integers and name not in self.dims else name
-
-        return re.sub(r"[A-Za-z_]\w*", meant, text)
+MOST_REBUILT, MOST_LOWERED = 4, 2
+QUICK_S, MOST_S, LARGE = 1.0, 30.0, 1024  # processor time of a quick run, of all; the least size that is lowered
+REPEATED = re.compile(r"rep|iter|loop|time|run|warm|trial|step", re.I)
 
 
-def entry_of(file: HostFile, entry_name: str) -> Function:
-    """Find the function that launches: the one that is named, main, or the only one that no other calls."""
-    if entry_name in file.functions:
-        return file.functions[entry_name]
-    if entry_name and entry_name not in file.kernels:
-        names = ", ".join([*file.functions, *file.kernels][:12]) or "none"
-        raise HostUnclear(f"it has no function or kernel {entry_name}; it has {names}")
-    if "main" in file.functions:
-        return file.functions["main"]
-    launching = [f for f in file.functions.values() if {"<<<", "hipLaunchKernelGGL"} & {w.text for w in f.body}]
-    callers = [f for f in file.functions.values() if {g.name for g in launching} & {w.text for w in f.body}]
-    tops = callers or launching
-    if not tops:
-        raise HostUnclear("no function of it launches a kernel, so put a launch plan in front of it by hand")
-    if len(tops) > 1:
-        raise HostUnclear(f"{', '.join(f.name for f in tops)} launch kernels: name one with FILE:FUNCTION")
-    return tops[0]
+__all__ = ["HostSource", "HostWishes", "found_plan"]
 
 
-def found_plan(
-    text: str, entry_name: str = "", sizes: Mapping[str, int] | None = None, outputs: Sequence[str] = ()
-) -> HostPlan:
-    """Find the plan of a file's host half; HostUnclear where there is none to be found."""
-    file = read_host_file(text)
-    if not file.kernels:
-        raise HostUnclear("it has no kernel (__global__ function)")
-    memory = HostMemory(sizes or {})
-    host = HostRuntime(file, memory)
-    entry = entry_of(file, entry_name)
-    frame = Frame()
-    _give_parameters(host, entry, frame)
-    host.run_entry(entry, frame)
-    kernel = entry_name if entry_name in file.kernels and entry_name not in file.functions else ""
-    steps = [s for s in memory.steps if not kernel or s.kind != "launch" or s.kernel.split("<")[0].endswith(kernel)]
-    if not any(s.kind == "launch" for s in steps):
-        raise HostUnclear(f"{entry.name} launches {kernel or 'no kernel'}{' nowhere' if kernel else ''}")
-    return _plan_of(memory, steps, frame, outputs, entry.name != "main")
+class HostExecution:
+    """One host half while its plan is looked for."""
+
+    def __init__(self, source: HostSource, wishes: HostWishes, compiler: HostCompiler, folder: Path) -> None:
+        """Take a folder for what is built."""
+        self.source, self.wishes, self._compiler = source, wishes, compiler
+        self._half = HostBuild(source, wishes, compiler, folder)
+        self.arguments: list[str] = []
+        self._kernels: Mapping[str, str] = {}
+        self._live: list[int] = []
+        self._spent_s = 0.0  # by all runs
+        self._seconds = 0.0  # of processor time that the last run took
+        self._lowered: dict[tuple[str, int], int] = {}  # sizes of the file that take too long here
+
+    def plan(self) -> HostPlan:
+        """Find the plan; HostUnclear says why there is none."""
+        program, live = self._half.built()
+        self._live = live
+        base = self._quick(program, live, self._first_run(program, live))
+        return self._planned(program, live, base)
+
+    # running
+
+    def _execute(
+        self, program: HostProgram, arguments: Sequence[str], numbers: Mapping[int, int]
+    ) -> tuple[HostTrace, Recorded]:
+        data = data_files(self.source.path, arguments) if self.source.path.is_file() else {}
+        names = {str(p.resolve()): name for name, p in reversed(data.items())}
+        folder = self.source.path.resolve().parent
+        words = [names.get(str((folder / a).resolve()), a) for a in arguments]
+        recorded = self._compiler.run(program, words, numbers, data, is_first=not self._kernels)
+        self._seconds = recorded.completed.cpu_s
+        self._spent_s += self._seconds
+        return read_record(recorded.lines, program.kernels), recorded
+
+    def _first_run(self, program: HostProgram, live: Sequence[int]) -> SizedRun:
+        """Run with the arguments of the user, of the Makefile, none, or guessed ones, until a kernel is launched."""
+        last: Recorded | None = None
+        for arguments in self._argument_lists():
+            numbers = self._given_numbers(live)
+            trace, last = self._execute(program, arguments, numbers)
+            self._kernels = trace.kernels
+            self._spent_s = 0.0  # the first one does not count
+            if trace.trouble:
+                raise HostUnclear(trace.trouble)
+            if any(map(self._is_kept, trace.launches)):
+                self.arguments = list(arguments)
+                return self._sized({}, trace)
+            if last.completed.timed_out or last.completed.end == "memory":
+                lowered = self._lowered_run(program, live, arguments)
+                if lowered is not None:
+                    return lowered
+        assert last is not None
+        completed = last.completed
+        if completed.timed_out:
+            raise HostUnclear("it launches no kernel before the time limit")
+        if completed.end == "memory":
+            raise HostUnclear("it takes more memory than a host half may before it launches a kernel")
+        if completed.returncode < 0:
+            raise HostUnclear("its host half crashes before it launches a kernel")
+        words = last_words(completed.stderr or completed.stdout, 160)
+        raise HostUnclear(f"it ends before it launches a kernel{f': {words}' if words else ''}")
+
+    def _lowered_run(self, program: HostProgram, live: Sequence[int], arguments: Sequence[str]) -> SizedRun | None:
+        """Run with a sixteenth of the largest sizes, where the file's own are too much for this machine."""
+        self.arguments = list(arguments)
+        for size in sorted(self._candidates(live), key=lambda c: -c.value)[:MOST_LOWERED]:
+            if size.value < LARGE:
+                break
+            self._lowered[size.key] = size.value // LARGE * 64
+            run = self._at(program, live, {})
+            if run is not None and run.trace.launches:
+                return run
+        self._lowered.clear()
+        return None
+
+    def _quick(self, program: HostProgram, live: Sequence[int], base: SizedRun) -> SizedRun:
+        """Take smaller sizes where the file's own take long: expressions hold for all, and more runs follow."""
+        for size in sorted(self._candidates(live), key=lambda c: -c.value):
+            if self._seconds <= QUICK_S or size.value < LARGE:
+                break
+            self._lowered[size.key] = size.value // LARGE * 64
+            run = self._at(program, live, {})
+            if run is not None and run.trace.launches:
+                base = run
+            else:
+                del self._lowered[size.key]
+        return base
+
+    def _argument_lists(self) -> list[list[str]]:
+        if self.wishes.arguments is not None:
+            return [list(self.wishes.arguments)]
+        rows = [*run_arguments(self.source.path), []] if self.source.path.is_file() else [[]]
+        places = [int(n) for n in re.findall(r"\bargv\s*\[\s*(\d)\s*\]", self._half.plain)]
+        most = max(places, default=0)
+        if most:
+            names = self._argument_names(most)
+            rows.append(["2" if REPEATED.search(n) else "1024" for n in names])
+            rows.append(["2" if REPEATED.search(n) else "64" for n in names])
+        return [list(r) for r in dict.fromkeys(tuple(r) for r in rows)]
+
+    def _argument_names(self, count: int) -> list[str]:
+        names = list[str]()
+        for place in range(1, count + 1):
+            match = re.search(rf"\b([A-Za-z_]\w*)\s*=\s*[^;=]*\bargv\s*\[\s*{place}\s*\]", self._half.plain)
+            names.append(match[1] if match else f"n{place}")
+        return names
+
+    def _given_numbers(self, live: Sequence[int]) -> dict[int, int]:
+        sizes = self.wishes.sizes or {}
+        return {i: sizes[self._half.names[i].name] for i in live if self._half.names[i].name in sizes}
+
+    def _is_kept(self, event: HostCall) -> bool:
+        entry = self.wishes.entry
+        is_other = self._half.launcher is not None and entry == self._half.launcher.name
+        if event.kind != "launch" or not entry or is_other or not self._half.is_kernel(entry):
+            return True
+        return re.search(rf"\b{entry}\b", self._kernels.get(event.kernel, event.kernel)) is not None
+
+    def _sized(self, dims: Mapping[str, int], trace: HostTrace) -> SizedRun:
+        return sized_run(dims, trace, self._is_kept)
+
+    # sizes
+
+    def _candidates(self, live: Sequence[int]) -> list[SizeName]:
+        sizes, taken = list[SizeName](), set[str]()
+        names = self._argument_names(len(self.arguments))
+        for place, (word, name) in enumerate(zip(self.arguments, names, strict=True)):
+            if re.fullmatch(r"\d{1,10}", word) and int(word) > 1:
+                sizes.append(SizeName(("argument", place), free_name(name, taken), int(word)))
+                taken.add(sizes[-1].name)
+        given = self._given_numbers(live)
+        if self._half.launcher is not None:
+            wanted = self.wishes.sizes or {}
+            places = enumerate(self._half.launcher.sizes, len(self._half.names))
+            return [SizeName(("number", i), n, wanted.get(n, UNSAID)) for i, n in places]
+        for index in live:
+            number = self._half.names[index]
+            value = given.get(index, number.value)
+            if value > 1:
+                sizes.append(SizeName(("number", index), free_name(number.name, taken), value))
+                taken.add(sizes[-1].name)
+        return sizes
+
+    def _planned(self, program: HostProgram, live: Sequence[int], base: SizedRun) -> HostPlan:
+        candidates = [replace(c, value=self._lowered.get(c.key, c.value)) for c in self._candidates(live)]
+        search = SizeSearch(partial(self._at, program, live), base)
+        sizes = search.sizes(candidates)
+        if not sizes:
+            search, sizes = self._rebuilt(live, base)
+        search.joint(sizes)
+        while True:
+            runs = [replace(base, dims={s.name: s.value for s in sizes})]
+            for values, run in search.runs:
+                if set(values) <= {s.key for s in sizes}:
+                    runs.append(replace(run, dims={s.name: values.get(s.key, s.value) for s in sizes}))
+            try:
+                plan = self._made(runs, search)
+            except HostUnclear:
+                if not sizes:
+                    raise
+                failed = self._frozen(sizes, search, base)
+                sizes = [s for s in sizes if s is not failed]
+                continue
+            in_blocks = {n for s in plan.steps for t in s.block for n in names_in(t)}
+            if in_blocks.isdisjoint(s.name for s in sizes):
+                return plan
+            sizes = [s for s in sizes if s.name not in in_blocks]
+
+    def _frozen(self, sizes: Sequence[SizeName], search: SizeSearch, base: SizedRun) -> SizeName:
+        """Choose the size without which the others fit, or the last."""
+        for size in reversed(sizes):
+            rest = [s for s in sizes if s is not size]
+            runs = [replace(base, dims={s.name: s.value for s in rest})]
+            for values, run in search.runs:
+                if set(values) <= {s.key for s in rest}:
+                    runs.append(replace(run, dims={s.name: values.get(s.key, s.value) for s in rest}))
+            try:
+                self._made(runs, search)
+            except HostUnclear:
+                continue
+            return size
+        return sizes[-1]
+
+    def _made(self, runs: Sequence[SizedRun], search: SizeSearch) -> HostPlan:
+        used = {e.kernel for e in runs[0].trace.launches}
+        symbols = {s: n for s, n in runs[0].trace.kernels.items() if s in used}
+        counts = {e.kernel: len(e.arguments) for e in runs[0].trace.launches}
+        kernels = kernel_names(symbols, counts, self._half.text)
+        maker = PlanMaker(runs, kernels, symbol_types(self._half.text), partial(struct_fields, self._half.text))
+        plan = maker.plan(
+            self.wishes.outputs, {n: m for n, m in search.multiples.items() if n in runs[0].dims and m > 1}
+        )
+        decisions = [f"the command line {' '.join(self.arguments)}"] if self.arguments else []
+        sizeless = (
+            tuple(n for n in self._half.launcher.sizes if n not in (self.wishes.sizes or {}))
+            if self._half.launcher
+            else ()
+        )
+        files = {c.name: c.value for c in self._candidates(self._live) if c.key in self._lowered}
+        dims = {n: files.get(n, v) for n, v in plan.dims.items()}
+        integers = {n: files.get(n, v) for n, v in plan.integers.items()}
+        said = (*plan.decisions, *decisions)
+        return replace(plan, dims=dims, integers=integers, decisions=said, sizeless=sizeless)
+
+    def _at(self, program: HostProgram, live: Sequence[int], values: Mapping[tuple[str, int], int]) -> SizedRun | None:
+        if self._spent_s > MOST_S:
+            return None
+        arguments, numbers = list(self.arguments), self._given_numbers(live)
+        for (kind, place), value in {**self._lowered, **values}.items():
+            if kind == "argument":
+                arguments[place] = str(value)
+            else:
+                numbers[place] = value
+        trace, _ = self._execute(program, arguments, numbers)
+        # Its end says nothing: many compare results, which no kernel has computed here, and give up.
+        return None if trace.trouble else self._sized({}, trace)
+
+    def _rebuilt(self, live: Sequence[int], base: SizedRun) -> tuple[SizeSearch, list[SizeName]]:
+        """Look for sizes among the constants that no running program can change, each by another build."""
+        blocks = {n for e in base.trace.launches for n in e.block}
+        rest = [i for i in self._half.free() if i not in live]
+        rest = [i for i in rest if self._half.names[i].value not in blocks and self._half.names[i].value >= 16][
+            :MOST_REBUILT
+        ]
+        candidates = [SizeName(("number", i), self._half.names[i].name, self._half.names[i].value) for i in rest]
+
+        def execute(values: Mapping[tuple[str, int], int]) -> SizedRun | None:
+            try:
+                program = self._half.build({i: str(v) for (_, i), v in values.items()})
+            except HostFailure:
+                return None
+            return self._at(program, (), {})
+
+        search = SizeSearch(execute, base)
+        return search, search.sizes(candidates)
 
 
-def _give_parameters(host: HostRuntime, entry: Function, frame: Frame) -> None:
-    """Parameters of a launcher: pointers are buffers of unknown length, whole numbers are sizes."""
-    for parameter in entry.parameters:
-        kind = type_of(parameter.words, host.file.types)
-        frame.kinds[parameter.name] = kind
-        if entry.name == "main":
-            value: Value = host.memory.size(parameter.name, 1) if kind.is_whole else HostArray("", Type(""), None)
-            frame.variables[parameter.name] = number(1) if kind.is_whole else value
-        elif kind.stars and kind.dtype:
-            buffer = host.memory.buffer(parameter.name, kind, None, 0)
-            buffer.is_given, buffer.is_shared = True, True
-            frame.variables[parameter.name] = Pointer(buffer, None, Type(kind.base, 1))
-        elif kind.is_whole and kind.dtype != "bool":
-            frame.variables[parameter.name] = host.memory.size(parameter.name, None)
-        elif kind.is_real:
-            frame.variables[parameter.name] = Real(parameter.name, None)
-        for how, name in entry.template:
-            if how in ("typename", "class") and name not in frame.types:
-                frame.types[name] = Type("float")
-            elif how not in ("typename", "class") and name not in frame.variables:
-                frame.variables[name] = host.memory.size(name, None)
-
-
-def _used(steps: Sequence[HostStep]) -> list[DeviceBuffer]:
-    buffers: list[DeviceBuffer] = []
-    for step in steps:
-        pointed = [v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer is not None]
-        buffers += [b for b in (*step.buffers, *pointed) if b not in buffers]
-    return buffers
-
-
-def _plan_of(
-    memory: HostMemory, steps: list[HostStep], frame: Frame, output_names: Sequence[str], is_launcher: bool
-) -> HostPlan:
-    used = [b for b in _used(steps) if any(_launched_with(b, s) for s in steps)]
-    written_buffers = _written_buffers(steps)
-    outputs = [b for b in used if b in written_buffers and (b.name in output_names if output_names else b.is_taken)]
-    if not outputs and not output_names:
-        outputs = [b for b in used if b in written_buffers and b.is_shared]
-    initial = _filled_first(steps)
-    inputs = [b for b in used if (b.is_given or (b.is_shared and b not in written_buffers)) and b not in initial]
-    workspaces = [b for b in used if b not in inputs and b not in outputs]
-    steps = [s for s in steps if all(b in used for b in s.buffers)]
-    tensors = [*inputs, *outputs]
-    sizes = {n: v for n, v in memory.sizes.items()}
-    frozen = set(memory.fixed) | {n for s in steps for e in s.block for n in e.names}
-    frozen |= {n for s in steps if s.lds is not None for n in s.lds.names} - {
-        n for b in tensors if b.count for n in b.count.names
-    }
-    dims = list(dict.fromkeys(n for b in tensors if b.count is not None for n in _in_order(b.count) if n not in frozen))
-    if is_launcher:
-        size_arguments = [n for n in sizes if n in frame.variables and n not in frozen and n not in dims]
-        dims += [n for n in size_arguments if any(n in e.names for s in steps for e in _amounts(s))]
-    named_sizes = dict.fromkeys((*dims, *sorted(frozen), *sorted(memory.needed)))
-    integers = {n: v for n, v in sizes.items() if v is not None}
-    reals = {n: v.value for n, v in frame.variables.items() if isinstance(v, Real) and v.value is not None}
-    multiples = {n: v for n, v in memory.multiples.items() if n in dims}
-    multiples |= {n: v for n, v in _floor_steps(steps, dims, integers).items() if n not in multiples}
-    return HostPlan(
-        {n: sizes[n] or 0 for n in dims},
-        tuple(inputs),
-        tuple(outputs),
-        tuple(workspaces),
-        tuple(steps),
-        multiples,
-        reals,
-        integers,
-        tuple(memory.decisions),
-        tuple(n for n in named_sizes if sizes.get(n) is None),
-        tuple(b.name for b in used if b.count is None),
-        {n: v for n, v in integers.items() if n in frozen and any(b.count and n in b.count.names for b in tensors)},
-    )
-
-
-def _in_order(amount: Amount) -> list[str]:
-    return [n for n in re.findall(r"[A-Za-z_]\w*", amount.text) if n in amount.names]
-
-
-def _amounts(step: HostStep) -> list[Amount]:
-    arguments = [v for v, _ in step.arguments if isinstance(v, Amount)]
-    return [*step.grid, *step.block, *arguments]
-
-
-def _launched_with(buffer: DeviceBuffer, step: HostStep) -> bool:
-    return any(isinstance(v, Pointer) and v.buffer is buffer for v, _ in step.arguments)
-
-
-def _written_buffers(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
-    by_launches = {
-        v.buffer for s in steps for v, k in s.arguments if isinstance(v, Pointer) and v.buffer and not k.is_constant
-    }
-    return by_launches | {s.buffers[0] for s in steps if s.kind == "copy"}
-
-
-def _filled_first(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
-    """Buffers that a step fills, or copies into, before any launch has them."""
-    launched, filled = set[DeviceBuffer](), set[DeviceBuffer]()
-    for step in steps:
-        if step.kind in ("fill", "copy") and step.buffers[0] not in launched and not step.loops:
-            filled.add(step.buffers[0])
-        launched |= {v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer}
-    return filled
-
-
-def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str], integers: Mapping[str, int]) -> dict[str, int]:
-    """Find the multiples that a launch of `n // 16` of something serves; of a product it is the last factor."""
-    multiples: dict[str, int] = {}
-    for amount in (e for s in steps if s.kind == "launch" for e in _amounts(s)):
-        for product, plain, by in re.findall(r"(?:\(([\w* ]+)\)|\b(\w+)) // (\w+)(?!\w| \+)", amount.text):
-            name = (plain or product.split("*")[-1]).strip()
-            value = int(by) if by.isdigit() else integers.get(by, 0) if by not in dims else 0
-            if name in dims and value > 1:
-                multiples[name] = max(value, multiples.get(name, 1))
-    return multiples
+def found_plan(source: HostSource, compiler: HostCompiler, wishes: HostWishes, place: Path) -> HostPlan:
+    """Find the plan of a file's host half; HostUnclear where there is none. `place` is for what is built meanwhile."""
+    folder = scratch_folder.make_in(place)
+    try:
+        return HostExecution(source, wishes, compiler, folder).plan()
+    finally:
+        scratch_folder.remove(folder)

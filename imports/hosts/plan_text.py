@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from imports.hosts.amounts import Amount
-from imports.hosts.found_plan import HostPlan
-from imports.hosts.types import Type
-from imports.hosts.values import DeviceBuffer, HostStep, Pointer, Real, Value
-
-MOST_IN_LINE = 100
+from imports.hosts.host_plan import HostPlan
+from imports.hosts.values import DeviceBuffer, HandedNumber, HostStep, Pointer, Value
 
 
 def plan_text(plan: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence[HostStep]) -> str:
@@ -27,7 +23,7 @@ def plan_text(plan: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence
 
 
 def _buffers_of(step: HostStep) -> list[DeviceBuffer]:
-    return [*step.buffers, *(v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer)]
+    return [*step.buffers, *(b for b, _ in step.pointers)]
 
 
 def _groups(steps: Sequence[HostStep]) -> list[list[HostStep]]:
@@ -57,52 +53,57 @@ def _table(plan: HostPlan, names: Mapping[DeviceBuffer, str], group: list[HostSt
 
 
 def _body(plan: HostPlan, names: Mapping[DeviceBuffer, str], step: HostStep) -> list[str]:
-    when = [f"when = {json.dumps(plan.over_dims(step.when))}"] if step.when else []
     if step.kind == "fill":
-        return [*when, f"fill = {{{names[step.buffers[0]]} = {step.number}}}"]
+        return [f"fill = {{{names[step.buffers[0]]} = {step.number}}}"]
     if step.kind == "copy":
-        return [*when, f"copy = {{{names[step.buffers[0]]} = {json.dumps(names[step.buffers[1]])}}}"]
-    assert step.lds is not None
+        return [f"copy = {{{names[step.buffers[0]]} = {json.dumps(names[step.buffers[1]])}}}"]
+    if step.kind == "symbol":
+        value = json.dumps(names[step.buffers[0]]) if step.buffers else _toml(_argument(plan, names, step.arguments[0]))
+        return [f"symbol = {{{json.dumps(step.kernel) if ':' in step.kernel else step.kernel} = {value}}}"]
     lines = [
-        *when,
         f"kernel = {json.dumps(step.kernel)}",
         f"grid = {_list(plan, step.grid)}",
         f"block = {_list(plan, step.block)}",
     ]
-    if step.lds.constant != 0:
+    if step.lds != "0":
         lines.append(f"lds = {json.dumps(plan.text(step.lds))}")
-    texts = [json.dumps(_argument(plan, names, value, kind)) for value, kind in step.arguments]
+    texts = [_toml(_argument(plan, names, value)) for value in step.arguments]
     for start, count in reversed(step.structs):
         texts[start : start + count] = [f"[{', '.join(texts[start : start + count])}]"]
     return [*lines, f"args = [{', '.join(texts)}]"]
 
 
-def _list(plan: HostPlan, amounts: Sequence[Amount]) -> str:
-    return "[" + ", ".join(json.dumps(_plain(plan.text(a))) for a in amounts) + "]"
+def _toml(value: str | int | float) -> str:
+    return json.dumps(value)
+
+
+def _list(plan: HostPlan, texts: Sequence[str]) -> str:
+    return "[" + ", ".join(json.dumps(_plain(plan.text(t))) for t in texts) + "]"
 
 
 def _plain(text: str) -> str | int:
     return int(text) if text.isdigit() else text
 
 
-def _argument(plan: HostPlan, names: Mapping[DeviceBuffer, str], value: Value, kind: Type) -> str | int | float:
+def _argument(plan: HostPlan, names: Mapping[DeviceBuffer, str], value: Value) -> str | int | float:
     if isinstance(value, Pointer):
-        if value.buffer is None:
-            return "null"
-        offset = plan.text(value.offset) if value.offset is not None else "0"
-        return names[value.buffer] + (f" + ({offset})" if offset != "0" else "")
-    if isinstance(value, Real):
-        if kind.dtype == "f32" and value.value is not None and _is_number(value.text):
-            return value.value
-        return f"{value.text}:{kind.dtype}"
-    assert isinstance(value, Amount)
-    text = plan.text(value)
-    return _plain(text) if kind.dtype == "i32" else f"{text}:{kind.dtype}"
+        text = _place(plan, names, value.buffer, value.offset)
+        if value.other is None:
+            return text
+        return f"{text} if {value.loop} % 2 == 0 else {_place(plan, names, value.other, value.other_offset)}"
+    assert isinstance(value, HandedNumber)
+    if value.value is not None:
+        return value.value if value.dtype == "f32" else f"{value.text}:{value.dtype}"
+    text = plan.text(value.text)
+    return _plain(text) if value.dtype == "i32" else f"{_bracketed(text)}:{value.dtype}"
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _bracketed(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def _place(plan: HostPlan, names: Mapping[DeviceBuffer, str], buffer: DeviceBuffer | None, offset: str) -> str:
+    if buffer is None:
+        return "null"
+    text = plan.text(offset)
+    return names[buffer] + (f" + ({text})" if text != "0" else "")

@@ -19,6 +19,7 @@ from tasks.dtypes import size_bytes
 
 GUARDED = ("cat", "constant_pad_nd", "slice_scatter", "select_scatter")  # read an operand only where it has an element
 PLAIN_BODIES = (
+    "pow",
     *("where", "clamp", "clamp_min", "rsub", "copy", "to_copy", "convert_element_type", "scalar_tensor", "full"),
     *("full_like", "zeros", "zeros_like", "ones", "ones_like", "iota", "arange", "tril", "triu", "gather"),
     *("index_select", "embedding", "broadcast_in_dim", "permute", "permute_copy", "transpose", "transpose_copy", "t"),
@@ -122,9 +123,10 @@ class Emitter(HipWriter):
             if len(expression) > LONGEST:
                 raise ImportRefused("an expression under a guard is too long for a tuned kernel")
             return f"({kind})({expression})"
-        if expression in self._kinds and self._kinds[expression] == kind:
-            self.variables[place] = expression
-            return expression
+        same = expression.removeprefix(f"({kind})")
+        if self._kinds.get(same) == kind:
+            self.variables[place] = same
+            return same
         variable = self._bind(place, kind, expression)
         op = plain(node.op)
         if (op in CALLS and op not in CHEAP) and self.indices.level(variable) == ELEMENT:

@@ -12,11 +12,13 @@ from imports.node_arguments import plain
 from imports.refusal import ImportRefused
 from imports.schedules.canonical import divided, is_reduction
 from imports.schedules.case_sizes import CaseSizes
+from imports.schedules.contractions import contraction
 from imports.schedules.element_wise import element_wise
 from imports.schedules.emitter import references
 from imports.schedules.index_digits import NotDirect
 from imports.schedules.kernels import Kernel, ScheduleJob, StoredValue
 from imports.schedules.partial_reductions import PartialWriter
+from imports.schedules.product_types import is_product
 from imports.schedules.row_reductions import RowGroup, RowWriter
 from imports.schedules.scans import scan
 
@@ -49,8 +51,8 @@ Write = Callable[[ScheduleJob, str, Group, Sequence[StoredValue]], list[Kernel]]
 class Division:
     """The kernels of a rewritten graph."""
 
-    def __init__(self, graph: Graph, extents: CaseSizes) -> None:
-        self._graph, self._extents = graph, extents
+    def __init__(self, graph: Graph, extents: CaseSizes, has_matrix_cores: bool = False) -> None:
+        self._graph, self._extents, self._has_matrix_cores = graph, extents, has_matrix_cores
         self._outputs = {value: spec for spec, value in graph.outputs}
         self._nodes = {n.name: n for n in graph.nodes}
         self._anchors = {n.name: n for n in graph.nodes if is_anchor(n)}
@@ -90,6 +92,8 @@ class Division:
     def _kind(self, node: Operation) -> tuple[str, object]:
         if plain(node.op) in SCANS:
             return ("scan", None)
+        if is_product(node):
+            return ("product", None)
         if not is_reduction(node):
             return ("opaque", None)
         shape = self._graph.shape_of(node.args[0].name)
@@ -122,7 +126,7 @@ class Division:
 
     def _kernels(self, group: Group, name: str, needed: frozenset[str]) -> list[Kernel]:
         buffers = {n: self._buffer(n) for n in self._anchors}
-        job = ScheduleJob(self._graph, self._extents, buffers, self._inputs)
+        job = ScheduleJob(self._graph, self._extents, buffers, self._inputs, self._has_matrix_cores)
         values = dict.fromkeys([*(a.name for a in group.anchors if a.name in needed), *group.values])
         results = [r for value in values for r in self._results(value)]
         return SCHEDULES[group.kind](job, name, group, results)
@@ -176,6 +180,10 @@ def _write_opaque(job: ScheduleJob, name: str, group: Group, results: Sequence[S
     return [element_wise(job, name, results, computed=anchor)] if results else []
 
 
+def _write_product(job: ScheduleJob, name: str, group: Group, results: Sequence[StoredValue]) -> list[Kernel]:
+    return [contraction(job, name, group.anchors[0], results, job.has_matrix_cores)]
+
+
 def _write_partial(job: ScheduleJob, name: str, group: Group, results: Sequence[StoredValue]) -> list[Kernel]:
     return PartialWriter(job, name, group.anchors, results).kernels()
 
@@ -191,4 +199,5 @@ SCHEDULES: dict[str, Write] = {
     "parts": _write_partial,
     "elements": _write_elements,
     "opaque": _write_opaque,
+    "product": _write_product,
 }

@@ -56,7 +56,7 @@ class IndexDigits:
 
     def storage_element(self, buffer: str, shape: Sequence[Size], indices: Sequence[str]) -> str:
         """Write an element of a buffer; neighbours of a vector differ by a constant alone."""
-        digits = self._merged(shape, indices)
+        digits = self._whole_digits(shape, indices)
         start = self.starts.get(digits[-1].text) if digits else None
         if start is None:
             return f"q_.{buffer}[{_horner(digits)}]"
@@ -66,19 +66,15 @@ class IndexDigits:
         """List the digits that the indices of a shape have, without axes of one element."""
         digits = list[Digit]()
         for size, index in zip(shape, indices, strict=True):
+            known = self._digits.get(index, [])
+            is_whole = bool(known) and self._extents.are_equal([size], [d.size for d in known])
             if str(size) != "1":
-                digits += self._digits.get(index, [Digit(index, size)])
+                digits += known if is_whole else [Digit(index, size)]  # else a part of the axis, as a slice has
         return digits
 
-    def _merged(self, shape: Sequence[Size], indices: Sequence[str]) -> list[Digit]:
+    def _whole_digits(self, shape: Sequence[Size], indices: Sequence[str]) -> list[Digit]:
         """List the digits of a place in a dense buffer; the parts of one that was split become whole again."""
-        digits, merged = self.digits_of(shape, indices), list[Digit]()
-        while digits:
-            digit = digits.pop(0)
-            if digits and digit.is_quotient and digits[0].parent == digit.parent and not digits[0].is_quotient:
-                digit = Digit(digit.parent, f"({digit.size}) * ({digits.pop(0).size})")
-            merged.append(digit)
-        return merged
+        return _whole(self.digits_of(shape, indices))
 
     def coordinates(self, digits: Sequence[Digit], shape: Sequence[Size]) -> list[str]:
         """Write the indices of a shape with an iteration's elements in its order; NotDirect where it has others."""
@@ -104,6 +100,7 @@ class IndexDigits:
         return indices
 
     def _joined(self, digits: list[Digit]) -> str:
+        digits = _whole(digits)
         if len(digits) == 1:
             self._digits.setdefault(digits[0].text, digits)
             return digits[0].text
@@ -145,6 +142,17 @@ class IndexDigits:
         variable = self.new_variable(level)
         self.prelude[level].append(f"const Index {variable} = {expression};")
         return variable
+
+
+def _whole(digits: Sequence[Digit]) -> list[Digit]:
+    """Put the parts of a digit that was split in its place, where they follow one another."""
+    left, whole = list(digits), list[Digit]()
+    while left:
+        digit = left.pop(0)
+        if left and digit.is_quotient and left[0].parent == digit.parent and not left[0].is_quotient:
+            digit = Digit(digit.parent, f"({digit.size}) * ({left.pop(0).size})")
+        whole.append(digit)
+    return whole
 
 
 def _horner(digits: Sequence[Digit]) -> str:

@@ -31,6 +31,7 @@ class Kernel:
     called: frozenset[str] = frozenset()  # values that are functions of the file
     computed: frozenset[str] = frozenset()  # values whose elements are computed by a function of the file
     loaded: frozenset[str] = frozenset()  # values that it takes from memory
+    kinds: tuple[str, ...] = ()  # of products that it has, by the names of their functions
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class ScheduleJob:
     extents: CaseSizes
     buffers: Mapping[str, str]  # of values in memory that kernels before have left, by name
     inputs: Mapping[str, str]  # of inputs that have another buffer
+    has_matrix_cores: bool = False  # to multiply matrices with
 
     def emitter(self, internal: frozenset[str] = frozenset(), computed: str = "") -> Emitter:
         """Begin the statements of one kernel, which computes the `internal` values itself."""

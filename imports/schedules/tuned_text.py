@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agents.product_kinds import KINDS
+from agents.tile_loads import STAGING
 from imports.graph import COMPLEX, Graph, Size
 from imports.hip_ops import HipWriter
 from imports.hip_text import EIGHT_BITS, STORAGE
@@ -26,13 +28,14 @@ def tuned_text(
     scalars: Sequence[str],
     benchmarks: Sequence[Mapping[str, int]],
     tests: Sequence[Mapping[str, int]],
+    has_matrix_cores: bool = False,
 ) -> str:
-    """Write the whole file; ImportRefused where a value has no schedule, "" where places do not fit in 32 bits."""
+    """Write the whole file; ImportRefused where a value has no schedule."""
     if any(node.dtype == COMPLEX for node in graph.nodes):
         raise ImportRefused("complex numbers have no tuned kernel yet")
     extents = CaseSizes(benchmarks, tests)
     graph = canonical(graph, lambda shape, axes: schedule_of(shape, axes, extents) != "rows")
-    division = Division(graph, extents)
+    division = Division(graph, extents, has_matrix_cores)
     division.divide()
     kernels = with_own_tunables(division.kernels(), {*dims, *scalars, *(t.name for t in graph.inputs)})
     functions = _functions(graph, kernels, division.buffers)
@@ -83,7 +86,7 @@ def _file(
     text = "\n".join([*functions, *code])
     lines = [*head, "+++*/", "#include <hip/hip_runtime.h>"]
     lines += ["#include <hip/hip_fp8.h>"] if kinds & set(EIGHT_BITS.values()) else []
-    lines += ["#include <hip/hip_bf16.h>"] if "__hip_bfloat16" in kinds else []
+    lines += ["#include <hip/hip_bf16.h>"] if "__hip_bfloat16" in text else []
     if any(
         plain(n.op) in ("amax", "amin") and n.args[0].name not in {t.name for t in graph.inputs} for n in graph.nodes
     ):
@@ -91,6 +94,8 @@ def _file(
     lines += ["", "using Index = int;", "", "struct Arguments {", *(f"    {p};" for p in parameters), "};", ""]
     lines += [line for name, line in SCALARS.items() if name in text]
     lines += [lines_of for name, lines_of in OVER_LANES.items() if name in text]
+    products = dict.fromkeys(kind for kernel in kernels for kind in kernel.kinds)
+    lines += [STAGING, *(KINDS[kind].functions for kind in products)] if products else []
     return "\n".join([*lines, "", text]) + "\n"
 
 

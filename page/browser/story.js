@@ -10,6 +10,8 @@ const bestOf = (book) => book.lines.find((line) => line.id === book.head.best_id
 function heading(head, words) {
   const yet = head.status === "running" ? " yet" : "", line = head.headline, over = line.over === "seed" ? ["the best ", words.word("seed")] : overOf(line);
   if (!line.best_id) return [DASH, head.candidates ? ["no kernel is ", words.word("verified"), yet] : `no kernel was judged${yet}`];
+  const [first] = line.incumbents.filter((one) => one.speed !== null);
+  if (first) return [inTimes(first.speed), ["the speed of ", first.name, first.verdict === "faster" || first.verdict === "slower" ? "" : ": equal within the error"]];
   if (line.gain === null) return [inUs(line.best_us), [words.word(line.time_kind), ": no first kernel has such a time to compare with"]];
   if (line.over_id === line.best_id) return ["1.00×", ["nothing is faster than ", over, yet]];
   return [inTimes(line.gain), line.is_tie ? ["the speed of ", over, ": equal within the clock's error"] : ["the speed of ", over]];

@@ -18,6 +18,7 @@ _ON_FILES = 0xC007  # of all rights those that make sense on a file
 # socket 200, FIFO 400, block device 800, link 1000; refer 2000, truncate 4000, ioctl 8000 (hexadecimal).
 _DRIVEN = 0x8006  # of a device that is driven by ioctl
 RIGHTS = {"r": 0x000C, "x": 0x000D, "w": 0x61BE, "d": 0x0006}
+_ALL = 0xFFFF  # on a folder that a program may do with as it likes
 
 
 @cache
@@ -32,12 +33,16 @@ def masks(version: int) -> tuple[int, int, int]:
     return (1 << bits) - 1 if version else 0, 3 if version >= 4 else 0, 3 if version >= 6 else 0
 
 
-def restrict(view: View, driven: Sequence[Path] = ()) -> bool:
-    """Forbid this process and its children all but the view and devices to drive; False where there is no Landlock."""
+def restrict(view: View, driven: Sequence[Path] = (), free: Sequence[Path] = (), *, has_network: bool = False) -> bool:
+    """Forbid this process and its children all but the view and devices to drive; False where there is no Landlock.
+
+    In folders that are `free` nothing is forbidden.
+    """
     if not version():
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     files, network, scopes = masks(version())
+    network = 0 if has_network else network
     size = 24 if scopes else 16 if network else 8
     ruleset = libc.syscall(_CREATE_RULESET, struct.pack("=QQQ", files, network, scopes), ctypes.c_size_t(size), 0)
     if ruleset < 0:
@@ -45,6 +50,7 @@ def restrict(view: View, driven: Sequence[Path] = ()) -> bool:
     for granted, path in [
         *((RIGHTS[kind], path) for kind, path in view.paths()),
         *((_DRIVEN, path) for path in driven),
+        *((_ALL, path) for path in free),
     ]:
         try:
             handle = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -30,6 +30,3 @@ def test_every_operator_has_a_time(name: str) -> None:
     scan, _ = scan_model(model, ReachedRates(load_target("h200")), "", "module", times.times, times.device)
     assert scan.times == MEASURED
     assert all(region.time_us > 0 for region in scan.regions)
-    print(f"{name}: {scan.total_us:.1f} us on {scan.device}")
-    for region in scan.regions:
-        print(f"  {region.name}: {region.time_us:.2f} us, gap {region.gap:.2f}")

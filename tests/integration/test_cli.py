@@ -67,7 +67,7 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: 
         (["run", "nosuch"], 2, "no task 'nosuch'"),
         (["run", "folder/nosuch"], 2, "no task folder"),
         (["run", "row_softmax", "--author", "llm"], 2, "OPENAI_API_KEY"),
-        (["run", "row_softmax", "--author", "me"], 2, "--author is llm or playbook"),
+        (["run", "row_softmax", "--author", "me"], 2, "--author is llm, playbook or command"),
         (
             ["run", "row_softmax", "--target", "h200", "--on", "lab"],
             3,

@@ -66,6 +66,7 @@ def test_a_blogs_kernel_becomes_a_folder_with_a_launcher(folder: Path, capsys: p
     assert "--force" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_function_comes_back_with_its_own_parameters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--input", "x=f32[rows,cols]", "--input", "bias=f32[cols]", "--size", "rows=256,cols=512"]
     assert run_command(["optimise", "shifted.py", *words, *SMALL, "--json"]) == 0

@@ -18,6 +18,7 @@ from graph.doubles import ScriptedAuthor
 from graph.drive import drive
 from records.codec import dumps
 from records.errors import BudgetExhausted, KnowledgeError, LabError, LedgerError, MalformedReply, TaskError, UsageError
+from records.ledger import Ledger
 from records.literature import Quotation
 from tests.support.failing_sandbox import FailingSandbox
 from tests.support.scripted_run import SEED, Bench, Writer, faster, ideas, only_first
@@ -236,5 +237,6 @@ def test_the_narrowest_concurrency_still_gets_through(tmp_path: Path) -> None:
 
 def test_a_run_that_is_driven_already_is_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    with bench.context.ledger.driving("table-run"), pytest.raises(LedgerError, match="already running"):
+    other = Ledger(tmp_path / "ledger.db")
+    with other.driving("table-run"), pytest.raises(LedgerError, match="already running"):
         bench.drive()

@@ -1,4 +1,4 @@
-"""What a tracing endpoint is sent: names, tags and metadata that make a run readable."""
+"""What a tracing endpoint is sent and any tracer collects: names, tags and metadata that make a run readable."""
 
 import json
 import os
@@ -11,13 +11,16 @@ from typing import Any
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langsmith import Client
 from langsmith.run_helpers import tracing_context
 
 from agents.author import Idea
-from graph import Limits
+from graph import Limits, build_graph
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
+from tests.support.bench_run import BenchRun, Script, calling
+from tests.support.endpoint import ScriptedEndpoint
 
 
 @contextmanager
@@ -90,6 +93,39 @@ def test_a_traced_run_is_readable(tmp_path: Path) -> None:
     drafts = {a.candidate_id for a in context.ledger.attempts("table-run")}
     assert {m["candidate"] for m in compiled} == drafts
     assert sorted(run["extra"]["metadata"]["generation"] for run in by_name["select"]) == [1, 2]
+
+
+def test_calls_at_the_bench_are_tool_runs_and_candidates_bear_their_outcome_for_any_tracer(tmp_path: Path) -> None:
+    turns = [
+        calling("search_notes", query="wide loads"),
+        calling("check", source="// fail verify wrong\n// time_us = 9\n", why="new"),
+        calling("check", source="// time_us = 60\n// roofline_us = 1\n"),
+        calling("compare", of="a1"),
+        calling("submit"),
+    ]
+    collector = RunCollectorCallbackHandler()
+    with ScriptedEndpoint(Script(lambda title, turn, body: turns[turn])) as server:
+        run = BenchRun(tmp_path, server)
+        graph = build_graph().compile()
+        graph.invoke({"run_id": run.context.run.id}, {"callbacks": [collector]}, context=run.context)
+        run.close()
+
+    def below(step: Any) -> list[Any]:
+        return [step, *(inner for child in step.child_runs for inner in below(child))]
+
+    [root] = collector.traced_runs
+    steps = below(root)
+    assert {"begin", "follow", "fan_out", "after_reflect"}.isdisjoint(step.name for step in steps)
+    by_id = {step.id: step for step in steps}
+    tools = [step for step in steps if step.run_type == "tool"]
+    assert [step.name for step in tools] == ["search_notes", "check", "check", "compare", "submit"]
+    assert {by_id[step.parent_run_id].name for step in tools} == {"act"}
+    wrong, right = tools[1], tools[2]
+    assert {"outcome:rejected", "stage:correct", "code:C.1"} <= set(wrong.tags) and "why" in str(wrong.inputs)
+    assert "outcome:tried" in right.tags and right.metadata["attempt"] == "g001-e1-a1"
+    [experiment] = [step for step in steps if step.name == "g001-e1"]
+    assert {tag for tag in experiment.tags if tag.startswith("outcome:")} == {"outcome:accepted"}
+    assert not [tag for tag in root.tags if tag.startswith("outcome:")]
 
 
 def test_without_tracing_nothing_is_sent(tmp_path: Path) -> None:

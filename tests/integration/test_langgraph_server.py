@@ -109,7 +109,13 @@ def from_elsewhere() -> dict[str, Any]:
     """The configuration for a server in another folder: one in the checkout takes up what another left there."""
     config = json.loads((ROOT / "langgraph.json").read_text())
     graphs = {name: str((ROOT / path).resolve()) for name, path in config["graphs"].items()}
-    return {**config, "dependencies": [str(ROOT / path) for path in config["dependencies"]], "graphs": graphs}
+    page = {"app": str((ROOT / config["http"]["app"]).resolve())}
+    return {
+        **config,
+        "http": page,
+        "dependencies": [str(ROOT / path) for path in config["dependencies"]],
+        "graphs": graphs,
+    }
 
 
 @pytest.fixture
@@ -128,8 +134,10 @@ def answers(url: str) -> bool:
 def test_schemas_and_the_drawing_with_the_experiment_come_from_the_server(client: SyncLangGraphClient) -> None:
     [assistant] = client.assistants.search()
     schemas = client.assistants.get_schemas(assistant["assistant_id"])
-    assert {"task", "target", "on", "author", "limits"} <= set(schemas["input_schema"]["properties"])  # type: ignore[index]
-    assert "author" in schemas["context_schema"]["properties"]  # type: ignore[index]
+    for name in ("input_schema", "output_schema", "state_schema", "context_schema"):
+        fields_of: Any = schemas[name]["properties"]  # type: ignore[literal-required]
+        assert [field for field, told in fields_of.items() if not told.get("description")] == []
+    assert {"task", "messages", "author", "limits"} <= set(schemas["input_schema"]["properties"])  # type: ignore[index]
     drawn = client.assistants.get_graph(assistant["assistant_id"], xray=True)
     assert "experiment:benchmark" in {node["id"] for node in drawn["nodes"]}
 
@@ -183,7 +191,7 @@ def test_two_runs_go_on_at_once(client: SyncLangGraphClient) -> None:
     [
         ({"task": "no_such_task"}, "there is no task 'no_such_task'"),
         ({**ASKED, "generatons": 5}, "there is no field 'generatons' in an input"),
-        ({**ASKED, "author": "shakespeare"}, "--author is llm or playbook"),
+        ({**ASKED, "author": "shakespeare"}, "--author is llm, playbook or command"),
         ({**ASKED, "limits": {"generations": -1}}, "the limit generations is a whole number from 1"),
     ],
 )

@@ -26,7 +26,7 @@ RUN = Run("r", "t", "mi300x", "lab", "llm", 1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_a_record_passes_the_codec_before_its_first_use(kind: type[Any], data: st.DataObject) -> None:
     record = data.draw(st.from_type(kind))

@@ -26,12 +26,19 @@ import anyio
 from app.commands import mcp_command  # noqa: F401 - the command of these tests
 from app.mcp import call_process, run_calls, tool_results, tool_server  # noqa: F401 - and what answers them
 from app.mcp.tool_server import ACTING, READING
-from tests.support.mcp_client import answer, connected, refusal, server_command, server_environment
+from tests.support.mcp_client import (
+    Caller,
+    check_note,
+    check_resources,
+    connected,
+    refusal,
+    server_command,
+    server_environment,
+)
 from tests.support.short_task import short_task
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-MOST_ANSWER = 40_000  # characters
 
 
 def programs_of(server: int) -> list[str]:
@@ -53,19 +60,6 @@ def gone(server: int, deadline_s: float = 30.0) -> bool:
     while programs_of(server) and time.monotonic() < until:
         time.sleep(0.05)
     return not programs_of(server)
-
-
-class Caller:
-    """A client that checks the size of each answer and remembers which tools it has called."""
-
-    def __init__(self, client: Any) -> None:
-        self.client, self.used = client, set[str]()
-
-    async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
-        self.used.add(name)
-        answered = await answer(self.client, name, **arguments)
-        assert len(json.dumps(answered)) < MOST_ANSWER
-        return answered
 
 
 async def check_list(client: Any) -> None:
@@ -103,6 +97,8 @@ async def check_run(call: Caller, folder: Path) -> None:
     assert best["source"] and best["geomean_us"] > 0
     explanation = await call("explain", about=best["attempt"], run=run)
     assert explanation["verdict"]["accepted"]
+    notebook, kernel = [await call.client.read_resource(f"{kind}://{run}") for kind in ("notebook", "kernel")]
+    assert f"`{best['attempt']}` accepted" in notebook.contents[0].text and kernel.contents[0].text == best["source"]
     for path, why in (
         ("runs/ledger.db", "ends in .hip"),
         ("Makefile", "ends in .hip"),
@@ -139,10 +135,12 @@ def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Pat
             assert "barrier" in (await call("explain", about="race"))["text"]
             notes = await call("search_notes", query="lds bank conflict", k=2)
             assert len(notes["result"]) == 2 and all(len(n["text"]) < 7000 for n in notes["result"])
+            await check_note(call)
+            await check_resources(client)
             await check_run(call, tmp_path)
             return call.used
 
-    assert anyio.run(session) == {*READING, *ACTING} - {"optimise"}  # test_user_text.py calls it
+    assert anyio.run(session) == {*READING, *ACTING} - {"optimise", "make_task"}  # test_user_text.py calls it
 
 
 IMPOSSIBLE: tuple[tuple[str, dict[str, Any], str], ...] = (  # calls, and what the refusal says

@@ -13,11 +13,12 @@ import pytest
 from langgraph.types import Command
 
 from agents.author import Draft, Specimen, Step
-from app.served_runs import graph, request_of
+from app.served_request import request_of
+from app.served_runs import graph, guard_traces
 from graph import build_graph
+from graph.served_fields import RunOutput
 from graph.serving import ServedFault
 from graph.subgraph import build_experiment
-from records.allowance import NAMES
 from records.errors import BudgetExhausted, UsageError
 from tests.support.scripted_run import faster
 from tests.support.served import ASKED, Server
@@ -25,30 +26,19 @@ from tests.support.served import ASKED, Server
 
 def test_a_request_of_plain_data_runs_to_its_result(tmp_path: Path) -> None:
     reply = Server(tmp_path).invoke(ASKED)
-    assert set(reply) == {"run_id", "generation", "best_id", "best_us", "stop", "result"}
+    assert set(reply) == set(RunOutput.__annotations__)
     result = json.loads(json.dumps(reply["result"]))
     assert result["run_id"] == reply["run_id"]
     assert result["best"]["id"] == reply["best_id"] and result["best"]["speedup_over_seed"] > 1
-    assert result["source"] == Path(result["best"]["path"]).read_text()
+    assert reply["best_source"] == Path(result["best"]["path"]).read_text() and "-// time_us = 100" in reply["diff"]
+    assert reply["gain"] == result["headline"]["gain"] > 1 and reply["headline"] in reply["messages"][-1].text
     assert (tmp_path / "runs" / reply["run_id"] / "report.html").exists()
-
-
-def test_schemas_of_input_output_and_context_are_json() -> None:
-    input_schema, preset, output_schema = (
-        graph.get_input_jsonschema(),
-        graph.get_context_jsonschema(),
-        graph.get_output_jsonschema(),
-    )
-    assert preset is not None
-    assert {"task", "source"} <= set(input_schema["properties"]) - set(preset["properties"])
-    assert {"target", "on", "author", "limits", "seed", "approve", *NAMES} == set(preset["properties"])
-    assert {"run_id", "result", "stop"} <= set(output_schema["properties"])
 
 
 def test_langgraph_json_names_the_graph_without_a_checkpointer() -> None:
     root = Path(__file__).parents[2]
     path, _, name = json.loads((root / "langgraph.json").read_text())["graphs"]["scientist"].partition(":")
-    assert (root / path).resolve() == Path(inspect.getfile(request_of)).resolve()
+    assert (root / path).resolve() == Path(inspect.getfile(guard_traces)).resolve()
     assert name == "graph" and graph.checkpointer is None
 
 
@@ -217,7 +207,7 @@ def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
     [
         ({**ASKED, "task": "no_such_task"}, "no_such_task"),
         ({**ASKED, "task": ""}, "names no task"),
-        ({**ASKED, "author": "shakespeare"}, "author is llm or playbook"),
+        ({**ASKED, "author": "shakespeare"}, "author is llm, playbook or command"),
         ({**ASKED, "target": "mi999"}, "mi999"),
         ({**ASKED, "on": "moon"}, "moon"),
         ({**ASKED, "limits": {"generations": -1}}, "generations is a whole number from 1"),
@@ -231,6 +221,7 @@ def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
         ({**ASKED, "task": "x" * 5000}, "there is no task 'xxx"),
         ({**ASKED, "generatons": 5}, "there is no field 'generatons' in an input"),
         ({**ASKED, "run_id": "../../x"}, "there is no field 'run_id'"),
+        ({**ASKED, "messages": [{"role": "nobody"}]}, "the messages of an input are a list"),
         ([1], "the input is an object"),
         ("row_softmax", "the input is an object"),
         ({"author": "playbook"}, "names no task"),

@@ -143,6 +143,10 @@ def test_the_root_has_its_name_labels_project_and_feedback(full: Any, capsys: py
     scores = {f["key"]: f["score"] for f in collector.feedback if f["run_id"] == root["id"]}
     assert set(scores) == {"accepted", "speedup", "roofline_fraction", "cost"}
     assert (scores["accepted"], scores["speedup"]) == (1.0, 2.0) and scores["cost"] > 0
+    [experiment] = by_name["g001-e1"]
+    told = {f["key"]: (f.get("score"), f.get("value")) for f in collector.feedback if f["run_id"] == experiment["id"]}
+    expected = {"outcome": (1.0, "accepted"), "stage": (None, "time"), "code": (None, "OK"), "time_us": (50.0, None)}
+    assert told == expected and {"outcome:accepted", "code:OK"} <= set(experiment["tags"])
 
 
 @pytest.mark.parametrize("mode", ["full", "digest", "off"])

@@ -37,6 +37,7 @@ COMPILED = FOLDER / "kernels"
 _OWN = FOLDER / "toolchain"
 _USERS = os.environ.get("KERNEL_SCIENTIST_CACHE_FOLDER", "")  # read before a test takes it away
 _WITHHELD: list[bool] = []
+NEEDED = "needs the compiler"
 
 
 def withhold() -> None:
@@ -48,7 +49,7 @@ def withhold() -> None:
 def toolchain() -> Toolchain:
     """The compiler with the shared cache, warmed."""
     if _WITHHELD:
-        pytest.skip("needs the compiler", allow_module_level=True)
+        pytest.skip(NEEDED, allow_module_level=True)
     compiler = find_toolchain(_OWN)
     (FOLDER / "kernels").mkdir(parents=True, exist_ok=True)
     pruned = FOLDER / "kernels" / "pruned"  # never due: the next run of the tests finds all that this one compiled
@@ -91,10 +92,11 @@ def taking_turns(digest: str) -> Iterator[None]:
 
 
 def share_toolchain(cache: Path) -> Path:
-    """A new cache folder in which the application finds the compiler's part, which takes a minute to build."""
-    _OWN.mkdir(parents=True, exist_ok=True)
-    cache.mkdir(parents=True)
-    (cache / "toolchain").symlink_to(_OWN)
+    """A new cache folder with the compiler's part and the interpreter, which take a minute of both cores to build."""
+    for shared, name in ((_OWN, "toolchain"), (COMPILED / "machine", "kernels/machine")):
+        shared.mkdir(parents=True, exist_ok=True)
+        (cache / name).parent.mkdir(parents=True, exist_ok=True)
+        (cache / name).symlink_to(shared)
     return cache
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -9,10 +10,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
 
 ROOT = Path(__file__).resolve().parents[2]
+MOST_ANSWER = 40_000  # characters
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
 
 
@@ -48,3 +52,34 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     result = await client.call_tool(tool, arguments)
     assert result.is_error
     return str(result.content[0].text)  # type: ignore[union-attr]
+
+
+async def check_note(call: Any) -> None:
+    words = "Zyxomatic skewing of the tile left no bank conflict in the transposition of short rows."
+    assert (await call("add_note", title="Skewing", text=words, source="a run"))["passages"] == 1
+    assert (await call("search_notes", query="zyxomatic skewing", k=1))["result"][0]["title"] == "Skewing"
+
+
+async def check_resources(client: Any) -> None:
+    templates = {row.uri_template for row in (await client.list_resource_templates()).resource_templates}
+    assert templates == {"task://{name}", "hardware://{target}", "notebook://{run}", "kernel://{run}"}
+
+    async def text(uri: str) -> str:
+        return str((await client.read_resource(uri)).contents[0].text)
+
+    assert "def reference" in await text("task://transpose") and "wave" in await text("hardware://mi300x")
+    with pytest.raises(MCPError, match="h100"):
+        await text("hardware://h100")
+
+
+class Caller:
+    """A client that checks the size of each answer and remembers which tools it has called."""
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.used = client, set[str]()
+
+    async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
+        self.used.add(name)
+        answered = await answer(self.client, name, **arguments)
+        assert len(json.dumps(answered)) < MOST_ANSWER
+        return answered

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from fnmatch import fnmatch
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from kernel_scientist.own_packages import NAMES
+from tests.support.mentioned_modules import reached
 
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = ROOT / "tests" / "unit"
 PACKAGES = ("kernel_scientist", *NAMES)
 COVERED = ROOT / "tests" / "tree" / "covered.txt"  # modules without a unit test of their name, and what covers each
-MODULE = re.compile(rf"\b(?:{'|'.join((*PACKAGES, 'benchmarks', 'tests'))})(?:\.\w+)+")
 ANYWHERE = ("__init__.py", "__main__.py", "reference.py")  # a task's reference is loaded by its path
-FROM = re.compile(r"from ((?:\w+\.)*\w+) import (\([^)]*\)|[^\n]*)")
 
 
 def modules(*packages: str) -> list[str]:
@@ -37,27 +34,6 @@ def subject(test: Path) -> str | None:
             if (ROOT / folder / place).is_file():
                 return str(folder / place)
     return None
-
-
-@cache
-def mentioned(path: str) -> frozenset[str]:
-    """The modules that a file imports, also in a text that it hands to another interpreter."""
-    text = (ROOT / path).read_text(encoding="utf-8")
-    names = set(MODULE.findall(text))
-    for package, imported in FROM.findall(text):
-        names |= {f"{package}.{name}" for name in re.findall(r"\w+", imported)}
-    paths = (name.replace(".", "/") + ".py" for name in names)
-    return frozenset(p for p in paths if (ROOT / p).is_file())
-
-
-def reached(path: str) -> set[str]:
-    """All modules that come with a file."""
-    seen, waiting = set[str](), [path]
-    while waiting:
-        new = mentioned(waiting.pop()) - seen
-        seen |= new
-        waiting += new
-    return seen
 
 
 def covered() -> dict[str, str]:

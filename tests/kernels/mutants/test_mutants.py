@@ -9,10 +9,17 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from sandbox.lab.lab_evaluator import LabEvaluator
+from tests.kernels.draw import drawn
 from tests.kernels.mutants.mutants import SMALL, Mutant, mutants, right_kernels, small
 from tests.support.lab_bench import evaluator as lab_evaluator
 
 ALL = mutants()
+USUAL = drawn(
+    (one for one in ALL if not one.long),
+    lambda one: f"{one.task}: {one.name}",
+    lambda one: [f"{one.task} {bool(one.survives)}"],
+    5,
+)
 RIGHT = [(task, path) for task in SMALL for path in right_kernels(task)]
 CHEAPEST = {("rms_norm", "right_serial"), ("row_softmax", "right_serial")}
 
@@ -36,7 +43,7 @@ def evaluator() -> LabEvaluator:
 
 @pytest.mark.parametrize(
     "mutant",
-    [pytest.param(one, id=f"{one.task}: {one.name}", marks=[pytest.mark.long] if one.long else []) for one in ALL],
+    [pytest.param(one, id=f"{one.task}: {one.name}", marks=[] if one in USUAL else [pytest.mark.long]) for one in ALL],
 )
 def test_a_mutant_is_rejected_unless_it_is_within_the_tolerance(evaluator: LabEvaluator, mutant: Mutant) -> None:
     verdict = evaluator.verify(evaluator.prepare(mutant.source, small(mutant.task))).verdict
@@ -54,5 +61,6 @@ def test_a_right_kernel_is_accepted(evaluator: LabEvaluator, task: str, path: Pa
 
 def test_there_are_enough_of_both() -> None:
     assert min(Counter(one.task for one in ALL if not one.survives and not one.long).values()) >= 12
+    assert min(Counter(one.task for one in USUAL if not one.survives).values()) >= 5
     assert min(Counter(task for task, _ in RIGHT).values()) >= 3
     assert len({(one.task, one.source) for one in ALL}) == len(ALL)

@@ -16,7 +16,7 @@ from tasks.loader import load_task
         ("generations", -3),
         ("picks", 1.5),
         ("tunings", "4"),
-        ("tries", 13),
+        ("tries", 101),
         ("literature_k", True),
         ("roofline_fraction", -0.1),
         ("clear_pct", float("nan")),

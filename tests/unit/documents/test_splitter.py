@@ -36,7 +36,7 @@ def test_a_document_of_headings_only_is_still_a_passage() -> None:
     assert [text for _, text in passages("# Only\n\n## Headings\n")] == ["# Only\n\n## Headings"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(alphabet="# \n`~-=ab|*\u00e9", max_size=4000))
 def test_no_word_is_lost_and_no_passage_is_too_long(body: str) -> None:
     found = passages(body)

@@ -58,6 +58,7 @@ def rules_used(folder: Path, **limits: int) -> list[str]:
     return [e.picked_as for e in bench.context.ledger.experiments(bench.context.run.id) if e.generation == 4]
 
 
+@pytest.mark.slow
 def test_the_graph_asks_the_bandit_only_where_it_is_switched_on(tmp_path: Path) -> None:
     assert rules_used(tmp_path / "off", attainable_fraction=0) == list(NAMES)
     assert rules_used(tmp_path / "on", attainable_fraction=0, bandit=1).count("most_innovative") > 1

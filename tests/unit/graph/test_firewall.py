@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 from collections.abc import Callable
@@ -17,6 +18,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 from agents.author import Critique, Draft, Specimen, Step
 from graph.doubles import ScriptedAuthor
 from records.errors import LedgerError, MachineError, UsageError
+from tests.support.few import few
 from tests.support.scripted_run import SEED, Bench, faster, host_code_beside, ideas, only_first
 
 FAULTS: list[Callable[[], Exception]] = [
@@ -82,8 +84,11 @@ def bench_of(folder: Path, author: ScriptedAuthor) -> Bench:
     return bench
 
 
-@pytest.mark.parametrize("role", ["select", "queries", "plan", "write", "repair", "critique"])
-@pytest.mark.parametrize("fault", FAULTS)
+ROLES = ("select", "queries", "plan", "write", "repair", "critique")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fault", "role"), few(itertools.product(FAULTS, ROLES), 5))  # of each at least one
 def test_a_fault_of_the_program_over_an_answer_never_ends_the_run(
     tmp_path: Path, role: str, fault: Callable[[], Exception]
 ) -> None:

@@ -24,6 +24,7 @@ from kernel_scientist import (
     astream,
     build_graph,
     check,
+    get_source,
     open_context,
     resume,
     run,
@@ -96,6 +97,11 @@ def test_a_function_may_approve_and_the_last_event_has_the_result(tmp_path: Path
     last = asyncio.run(events())[-1]
     assert isinstance(last, Finished) and last.result.status == "done" and last.result.accepted >= 1
     assert [question.kind for question in asked] == ["experiments"]
+    result, given = last.result, settings(tmp_path, compiler_cache)
+    assert result.best is not None and get_source(result.run_id, result.best.id, settings=given) == result.source
+    assert get_source(result.run_id, settings=given) == result.source
+    with pytest.raises(ScientistError, match="has no attempt 'g009-e1-a0'"):
+        get_source(result.run_id, "g009-e1-a0", settings=given)
 
 
 def test_a_bad_kernel_is_an_evaluation_with_findings(compiler_cache: Path, tmp_path: Path) -> None:
@@ -180,7 +186,7 @@ def test_a_context_opens_a_graph_of_ones_own(compiler_cache: Path, tmp_path: Pat
     ("task", "options", "why"),
     [
         ("no_such_task", {}, "there is no task 'no_such_task'"),
-        ("row_softmax", {"author": "nobody"}, "--author is llm or playbook"),
+        ("row_softmax", {"author": "nobody"}, "--author is llm, playbook or command"),
         ("row_softmax", {"generations": 0}, "generations is a whole number from 1 to 1,000,000, not 0"),
         ("row_softmax", {"generation": 3}, "there is no field 'generation' in the options of a run; there are target"),
         ("row_softmax", {"generations": "3"}, "generations of the options of a run is of type int or float, not str"),

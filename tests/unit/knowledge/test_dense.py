@@ -34,6 +34,7 @@ def rows(folder: Path, table: str) -> int:
         return int(db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
 
 
+@pytest.mark.slow
 def test_a_word_nobody_wrote_is_found_by_its_vector(tmp_path: Path) -> None:
     store = filled(tmp_path, WordEmbedder())
     assert store.search("occupansee", k=1)[0].title == "a"  # no such word: only the vectors can find it

@@ -119,6 +119,17 @@ def test_a_passage_rises_by_the_share_of_its_title_or_of_what_it_answers_that_is
     assert score < raised[1] < raised[2]
 
 
+def test_no_title_raises_a_shipped_note_over_a_text_of_ones_own_with_the_same_words() -> None:
+    db = made({1: "padding of lds rows", 2: "padding of lds rows", 3: "padding of lds rows and lds columns"})
+    db.execute("UPDATE documents SET uri = 'shipped:lds.md', title = 'lds padding' WHERE number IN (1, 3)")
+    db.execute("UPDATE documents SET uri = 'text:mine' WHERE number = 2")
+    facts, terms = postings.read_facts(db, ""), tokens("lds padding")
+    ranking = postings.rank(db, terms, facts, postings.allowed(db, facts, ""), 10)
+    ours_before = [n for n, _ in ranking].index(2)
+    order = [n for n, _ in postings.favour(db, terms, facts, ranking)]
+    assert order.index(2) < order.index(1) and order.index(2) == ours_before
+
+
 def test_passages_of_stop_words_alone_are_kept_and_not_found() -> None:
     db = made({1: "a", 2: "the"})
     assert db.execute("SELECT COUNT(*) FROM postings").fetchone()[0] == 0

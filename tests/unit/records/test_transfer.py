@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
 from postgres.shared_database import open_shared
 from records.artefacts import ArtefactStore
-from records.errors import LedgerError, UsageError
+from records.errors import DamagedRecord, LedgerError, UsageError
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
 from records.transfer import Copied, copy_run
@@ -71,6 +73,21 @@ def test_a_run_is_the_same_there_and_back(
             assert one.evaluation(attempt.evaluation_key) == ledger.evaluation(attempt.evaluation_key)
             assert one.payer(attempt.evaluation_key, "verify") == ledger.payer(attempt.evaluation_key, "verify")
         one.close()
+
+
+def test_a_row_that_changed_on_the_disk_is_not_copied(
+    played: tuple[Ledger, ArtefactStore, str], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The copy's seals would fit."""
+    ledger, store, run_id = played
+    with closing(sqlite3.connect(tmp_path / "from" / "ledger.db")) as db:
+        db.execute("UPDATE calls SET usd = 0.2")
+        db.commit()
+    other = stores("sqlite", tmp_path / "there", request)
+    with pytest.raises(DamagedRecord, match="the row call of calls"):
+        copy_run((ledger, store), other, run_id)
+    assert other[0].runs() == ()
+    other[0].close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -69,6 +70,25 @@ def test_a_daemon_that_left_session_and_group_does_not_survive() -> None:
 
 
 @pytest.mark.slow
+def test_what_leaves_at_once_leaves_no_program_of_its_threads(tmp_path: Path) -> None:
+    script = """
+import sys, threading, time
+from pathlib import Path
+from records.scratch_folder import leave
+from sandbox.process import ProcessLimits, run
+words = ["/bin/sh", "-c", "echo $$ > pid; mv pid begun; sleep 300"]
+work = lambda: run(words, cwd=Path(), env={"PATH": "/usr/bin:/bin"}, limits=ProcessLimits())
+threading.Thread(target=work).start()
+while not Path("begun").exists():
+    time.sleep(0.02)
+leave(3)
+"""
+    root = str(Path(__file__).resolve().parents[3])
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env={"PYTHONPATH": root}, check=False)
+    assert ended.returncode == 3
+    assert not alive(int((tmp_path / "begun").read_text()))
+
+
 def test_cpu_time_is_limited_and_counts_as_time_out() -> None:
     completed = sh("while :; do :; done", limits=ProcessLimits(cpu_s=1))
     assert completed.timed_out

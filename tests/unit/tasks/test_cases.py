@@ -207,9 +207,9 @@ def test_the_lab_accepts_the_right_kernel_with_a_time(evaluator: LabEvaluator, t
         ("beta * (double)y[i * cols + j]", "beta"),
         ("if (bias) v += bias[j];", ""),
         ("alpha *", "1.5f *"),
-        ("beta *", "0.5f *"),
-        ("negate ? -v : v", "v"),
-        ("total[0] = sum;", "total[0] = 1.01 * sum;"),
+        pytest.param("beta *", "0.5f *", marks=pytest.mark.long),
+        pytest.param("negate ? -v : v", "v", marks=pytest.mark.long),
+        pytest.param("total[0] = sum;", "total[0] = 1.01 * sum;", marks=pytest.mark.long),
         ("total[0] = sum;", ""),
         ("if (bias) v", "v"),  # a null pointer
     ],

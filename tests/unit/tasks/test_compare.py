@@ -270,7 +270,7 @@ def test_a_square_transpose_is_named_too() -> None:
     assert "transposed" in compare(np.ascontiguousarray(honest.T), reference, honest, Tolerance(2.0)).message
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     scale=st.sampled_from([1e-20, 1e-6, 1.0, 1e6, 1e20]),
@@ -285,7 +285,7 @@ def test_the_rule_has_no_scale(seed: int, scale: float, shape: tuple[int, ...]) 
     assert not compare(honest * F32(1.001), reference, honest, Tolerance(2.0)).correct
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), amount=st.floats(0, 1e-2))
 def test_correct_means_an_error_of_at_most_the_ratio(seed: int, amount: float) -> None:
     rng = np.random.default_rng(seed)

@@ -29,7 +29,7 @@ SHIPPED = [load_task(name) for name in task_names()]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", SHIPPED, ids=task_names())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**63))
 def test_what_every_derivation_keeps(task: Task, seed: int) -> None:
     cases = held_out_cases(task, seed)

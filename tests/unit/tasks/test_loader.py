@@ -5,10 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from records.errors import TaskError
 from tasks.loader import load_task, seed_text, task_names
 from tasks.tolerance import Tolerance
+from tests.support.wrong_values import changed
+from tests.unit.tasks.conftest import MANIFEST
 
 Folder = Callable[..., Path]
 X_SHAPE = 'dtype = "f32"\nshape = ["rows", "cols"]\n\n[[output]]'
@@ -146,7 +149,6 @@ def test_a_file_that_is_not_text_is_named(folder: Folder, name: str) -> None:
         ('name = "scale"', "", ["'name' is missing"]),
         ('name = "scale"', 'name = "a b"', ["'name'", "'a b'"]),
         ('title = "Twice each element"', "", ["'title' is missing"]),
-        ('title = "Twice each element"', "title = 3", ["'title'", "string", "3"]),
         ('description = "y = 2 x"', 'description = " "', ["'description'", "non-empty"]),
         ('targets = ["mi300x"]', "", ["'targets' is missing"]),
         ('targets = ["mi300x"]', "targets = []", ["'targets'", "at least one"]),
@@ -182,15 +184,12 @@ def test_a_file_that_is_not_text_is_named(folder: Folder, name: str) -> None:
             ["factor", "no value for the scalar"],
         ),
         ("cols = 7", "cols = 0", ["[[test]] number 1", "'cols'", "from 1"]),
-        ("cols = 7", "cols = 7.0", ["'cols'", "integer"]),
-        ("cols = 7", "cols = true", ["'cols'", "integer"]),
         ("cols = 7", "depth = 7", ["rows=8,cols=3", "rows, depth"]),
         ("cols = 7", "cols = 2147483648", ["'cols'", "2147483647"]),
         ("cols = 7", '"c-d" = 7', ["'c-d'"]),
         ("rows = 5\ncols = 7", "weight = 1.0", ["number 1", "no dims"]),
         ("rows = 5\ncols = 7", "rows = 8\ncols = 3", ["number 2", "repeats", "rows=8,cols=3"]),
         ("weight = 2.5", "weight = 0", ["'weight'", "above 0"]),
-        ("weight = 2.5", "weight = nan", ["'weight'", "number"]),
         ("seed = 11", "seed = -1", ["'seed'"]),
         ("[[benchmark]]\nrows = 64\ncols = 64", "", ["'benchmark' is missing"]),
         ('flops = "rows * cols"', "", ["[work]", "'flops' is missing"]),
@@ -200,7 +199,6 @@ def test_a_file_that_is_not_text_is_named(folder: Folder, name: str) -> None:
         ('flops = "rows * cols"', 'flops = "1"\npeak = ""', ["'peak'"]),
         ('bytes = "8 * rows * cols"', 'bytes = "0"', ["'bytes'", "at least 1"]),
         ("ratio = 2.0", "", ["[tolerance]", "'ratio' is missing"]),
-        ("ratio = 2.0", 'ratio = "2"', ["'ratio'", "number"]),
         ("ratio = 2.0", "ratio = 0.5", ["'ratio'", "at least 1"]),
         ("ratio = 2.0", "ratio = 2.0\natol = 1e-3", ["'atol'", "rtol"]),
         ("ratio = 2.0", "ratio = 2.0\nrtol = -1.0", ["'rtol'"]),
@@ -226,6 +224,24 @@ def test_each_bad_field_is_named_in_one_sentence(
     assert "task.toml" in message or "variants" in message
     for part in parts:
         assert part in message, message
+
+
+TAKES = {
+    **dict.fromkeys(("name", "title", "description", "dtype", "flops", "bytes"), ("text",)),
+    **dict.fromkeys(("rows", "cols", "seed"), ("whole",)),
+    **dict.fromkeys(("weight", "ratio"), ("whole", "real")),
+    **dict.fromkeys(("targets", "shape"), ("list",)),
+}
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changed(MANIFEST, TAKES))
+def test_a_value_of_another_kind_is_refused_in_one_sentence_that_names_the_field(
+    folder: Folder, wrong: tuple[str, str, int]
+) -> None:
+    text, name, _ = wrong
+    message = sentence(folder(text))
+    assert name in message and "task.toml" in message
 
 
 @pytest.mark.parametrize(

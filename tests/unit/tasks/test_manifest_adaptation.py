@@ -99,6 +99,7 @@ def test_inputs_may_be_mixed_unless_they_are_integers_or_the_task_says_no(folder
 LONG = {"fp8_block_gemm"}  # which the linter's own tests read for the other target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.long] if name in LONG else []) for name in task_names()]
 )

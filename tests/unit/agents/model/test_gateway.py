@@ -235,7 +235,7 @@ RECORDED = (
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(0, len(RECORDED)))
 def test_no_cut_point_of_a_recorded_reply_is_ever_accepted(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     form = Form(lambda text: read_block(text, ("hip",)))

@@ -15,6 +15,7 @@ from imports.numpy_text import reference_text
 from imports.refusal import ImportRefused
 from imports.schedules.tuned_text import tuned_text
 from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Patience
 from tasks.loader import load_task
 from tasks.origin import Origin
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -93,16 +94,16 @@ PLACES = Graph(
     ),
 )
 SIZES: Mapping[str, tuple[Graph, list[dict[str, int]], dict[str, int]]] = {
-    "lines": (LINES, [{"m": 6, "k": 9}, {"m": 7, "k": 100}], {"m": 40, "k": 1030}),
+    "lines": (LINES, [{"m": 6, "k": 9}, {"m": 7, "k": 100}], {"m": 20, "k": 1030}),
     "turned": (TURNED, [{"m": 2, "n": 3, "k": 7}, {"m": 3, "n": 5, "k": 16}], {"m": 4, "n": 6, "k": 64}),
     "grouped": (GROUPED, [{"m": 2, "n": 3, "k": 5}, {"m": 3, "n": 2, "k": 68}], {"m": 4, "n": 6, "k": 300}),
-    "places": (PLACES, [{"m": 2, "n": 3, "k": 5}, {"m": 3, "n": 9, "k": 68}], {"m": 3, "n": 2, "k": 20000}),
+    "places": (PLACES, [{"m": 2, "n": 3, "k": 5}, {"m": 3, "n": 9, "k": 68}], {"m": 3, "n": 2, "k": 5000}),
 }
 
 
 @pytest.fixture(scope="module")
 def evaluator() -> LabEvaluator:
-    return lab_evaluator(3)
+    return lab_evaluator(3, Patience(searched_s=0.1))
 
 
 @pytest.mark.parametrize("name", SIZES)

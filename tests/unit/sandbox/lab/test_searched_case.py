@@ -36,10 +36,10 @@ def verify(evaluator: LabEvaluator, task: Task, wrong: str) -> Evaluation:
 @pytest.mark.parametrize(
     "wrong",
     [
-        "if (x[0] == 1234.5f) sum *= 2.0f;",
+        pytest.param("if (x[0] == 1234.5f) sum *= 2.0f;", marks=pytest.mark.long),
         "if ((__float_as_uint(x[0]) & 0xffffu) == 0x1234u) sum *= 2.0f;",
         "for (int j = 0; j < cols; ++j) if (x[j] == -77.25f) sum *= 2.0f;",
-        "if (x[cols - 1] > 4321.0f && x[0] < 4000.0f) sum *= 2.0f;",
+        pytest.param("if (x[cols - 1] > 4321.0f && x[0] < 4000.0f) sum *= 2.0f;", marks=pytest.mark.long),
     ],
 )
 def test_a_number_that_data_is_compared_with_is_among_the_data(

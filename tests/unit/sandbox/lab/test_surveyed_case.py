@@ -41,15 +41,15 @@ def hashed(number: int) -> int:
     return number * 2654435761 & 0xFFFFFFFF
 
 
-@pytest.mark.parametrize(
-    ("line", "before", "goes"),
-    [
+WAYS = [
         ("if (__popc(cols) == 10) return;", "", lambda d: d["cols"].bit_count() == 10),
         ("__shared__ int n; if (!threadIdx.x) n = cols * 7 >> 5 & 31; __syncthreads(); if (n == 29) return;",
          "", lambda d: d["cols"] * 7 >> 5 & 31 == 29),
         ("rows -= table[cols & 31];", "__constant__ int table[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};\n",
          lambda d: d["cols"] & 31 == 11),
         ("if (gridDim.x == 37) return;", "", lambda d: -(-d["rows"] // 64) == 37),
+    ]  # fmt: skip
+RARE = [
         # One length of thousands, by way of a hash, LDS, a table, private memory, a shuffle, a square root.
         ("if (cols * 2654435761u >> 20 == 0x5a3) return;", "", lambda d: hashed(d["cols"]) >> 20 == 0x5A3),
         ("__shared__ unsigned n; if (!threadIdx.x) n = cols * 2654435761u >> 20; __syncthreads(); if (n == 9) return;",
@@ -62,8 +62,12 @@ def hashed(number: int) -> int:
          lambda d: d["cols"] * 40503 % 1021 == 5),
         ("if (sqrtf((float)cols) == 61.0f) return;", "", lambda d: d["cols"] == 61 * 61),
         ("if (rows == 9001) return;", "", lambda d: d["rows"] == 9001),
-    ],
-)  # fmt: skip
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "goes"), [*WAYS, *RARE[:2], *(pytest.param(*way, marks=pytest.mark.long) for way in RARE[2:])]
+)
 def test_a_way_that_no_case_takes_has_a_case(
     lab: MachineLab, line: str, before: str, goes: Callable[[Mapping[str, int]], bool]
 ) -> None:

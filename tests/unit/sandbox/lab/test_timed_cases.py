@@ -42,7 +42,7 @@ extern "C" __global__ __launch_bounds__(64) void softmax(const float* x, float* 
 
 @pytest.fixture(scope="module")
 def evaluator() -> LabEvaluator:
-    return lab_evaluator(7, Patience(deadline_s=20))
+    return lab_evaluator(7, Patience(deadline_s=20, searched_s=0.1))
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +84,11 @@ def test_a_case_whose_reference_takes_too_much_memory_is_compared_scaled_down_an
 
 
 def test_a_sample_of_each_benchmark_is_compared_and_said(evaluator: LabEvaluator, softmax: Task) -> None:
-    evaluation = verify(evaluator, softmax)
+    two = replace(softmax, benchmarks=softmax.benchmarks[:2], tests=softmax.tests[:2], digest="5" * 64)
+    evaluation = verify(evaluator, two)
     assert evaluation.verdict.accepted
     rows = [row for row in evaluation.cases if row.role == "benchmark"]
-    assert [row.name for row in rows] == [case.name for case in softmax.benchmarks]
+    assert [row.name for row in rows] == [case.name for case in two.benchmarks]
     for row in rows:
         assert row.correct and 1 <= row.drawn <= row.workgroups < row.grid  # one alone where it is the one at the end
         assert row.executed == pytest.approx(row.workgroups / row.grid)

@@ -99,6 +99,7 @@ def test_bits_are_the_same_only_where_all_of_them_are() -> None:
     assert not same_bits(np.array([0.0]), np.array([-0.0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_a_piece_lies_in_its_slab(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task, rng = load_task(name), np.random.default_rng(0)
@@ -114,12 +115,14 @@ def test_a_piece_lies_in_its_slab(name: str, dims: dict[str, int], tmp_path: Pat
             np.testing.assert_allclose(values[mask], slab.reference[mask], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_period_is_a_secret_odd_number_of_rows(tmp_path: Path) -> None:
     task = load_task("row_softmax")
     drawn = {timed(task, {"rows": 4096, "cols": 1024}, tmp_path, seed).mapped[0].drawn for seed in range(20)}
     assert len(drawn) > 4 and all(rows % 2 for rows in drawn)
 
 
+@pytest.mark.slow
 def test_a_session_draws_a_case_once_and_another_session_other_values(tmp_path: Path) -> None:
     task = load_task("transpose")
     first, other = SessionInputs(task, tmp_path), SessionInputs(task, tmp_path)

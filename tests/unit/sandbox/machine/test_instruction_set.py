@@ -13,7 +13,7 @@ from sandbox.machine.image_layout import NAME_BYTES, RESULTS, SOURCES
 from sandbox.machine.instruction_decoder import decode_instruction
 from sandbox.machine.instruction_set import OperandSpec, TableRow, find_row, instruction_table, operand_type
 from sandbox.process import ProcessLimits, run
-from tests.support.compiler_cache import FOLDER, toolchain
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.image_fields import fields
 
 TABLE = instruction_table()
@@ -84,7 +84,9 @@ def test_one_semantics_has_one_shape() -> None:
 
 
 def test_every_row_has_a_function_and_no_function_is_without_a_row() -> None:
-    completed = subprocess.run([executor(toolchain(), FOLDER), "semantics"], check=True, capture_output=True, text=True)
+    completed = subprocess.run(
+        [executor(toolchain(), COMPILED), "semantics"], check=True, capture_output=True, text=True
+    )
     assert set(completed.stdout.split()) == {row.semantics for row in TABLE.values()}
 
 

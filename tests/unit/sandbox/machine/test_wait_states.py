@@ -16,7 +16,7 @@ from sandbox.machine.decoded_program import decode_listing
 from sandbox.machine.executor import executor
 from sandbox.target import load_target
 from tasks.loader import load_task
-from tests.support.compiler_cache import COMPILED, FOLDER, toolchain
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.register_steps import BUFFER, M0, Registers, step
 
 XDL4 = "v_mfma_f32_16x16x16_f16 v[32:35], v[8:9], v[10:11], v[32:35]"
@@ -147,7 +147,7 @@ def test_ways_by_branches_count_where_they_are_taken() -> None:
 def pairs(listing: str, folder: Path) -> list[list[int]]:
     decode_listing(listing).write_image(folder / "program")
     completed = subprocess.run(
-        [executor(toolchain(), FOLDER), "pairs", folder / "program"], check=True, capture_output=True, text=True
+        [executor(toolchain(), COMPILED), "pairs", folder / "program"], check=True, capture_output=True, text=True
     )
     return [[int(word) for word in line.split()] for line in completed.stdout.splitlines()]
 

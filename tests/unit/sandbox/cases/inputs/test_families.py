@@ -116,6 +116,7 @@ def test_each_family_is_what_its_name_says(softmax: Task) -> None:
     assert max(np.abs(x).max() for x in outliers) > 8 * max(np.abs(x).max() for x in plain)
 
 
+@pytest.mark.slow
 def test_where_a_task_has_several_inputs_one_family_changes_all_of_them() -> None:
     gemv = load_task("batched_gemv")
     families = InputFamilies(gemv)
@@ -285,6 +286,7 @@ def test_a_family_of_a_tasks_own_may_be_wide() -> None:
     assert wide.least == narrow.least  # all outputs are small there
 
 
+@pytest.mark.slow
 def test_experts_are_chosen_without_a_doubt_in_every_family() -> None:
     """The second of the largest logits and the third, which is not chosen, lie as far apart as the task says."""
     task = load_task("moe_ffn")

@@ -33,6 +33,7 @@ def told(families: InputFamilies) -> list[Any]:
     return [families.names, [families.tolerance(s, n) for s in outputs for n in (None, *families.names)]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["row_softmax", "transpose", "mlp_backward"])
 def test_what_is_measured_of_a_task_is_measured_once(name: str, tmp_path: Path) -> None:
     calls, later_calls = Counter[str](), Counter[str]()
@@ -56,6 +57,7 @@ def test_every_process_finds_what_another_has_measured(name: str, tmp_path: Path
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_another_function_plant_or_case_is_another_task(tmp_path: Path) -> None:
     task = load_task("row_softmax")
 

@@ -158,6 +158,7 @@ def test_changed_keep_what_a_task_promises(name: str, first: str) -> None:
     assert np.array_equal(task.restored(far, drawn, case)[first], drawn[first])
 
 
+@pytest.mark.slow
 def test_packed_bytes_may_be_changed_and_no_family_reads_them_as_numbers() -> None:
     task = load_task("int4_gemm")
     families = InputFamilies(task)

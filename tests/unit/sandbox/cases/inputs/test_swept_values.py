@@ -91,6 +91,7 @@ def test_no_line_has_nothing_but_values_whose_squares_overflow() -> None:
         assert (values < 2.0 ** (HELD + 2)).any(axis=1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["row_softmax", "reduction", "layer_norm", "bias_gelu", "rms_norm", "scan"])
 def test_the_standard_implementation_is_right_on_them(name: str) -> None:
     task = load_task(name)

@@ -1,0 +1,1 @@
+"""Programs of the user's as authors: their command, their environment, the fence around them."""

@@ -1,0 +1,3 @@
+// Another name of it.
+#pragma once
+#include <cooperative_groups.h>

@@ -1,0 +1,3 @@
+// Another name of it.
+#pragma once
+#include <cublas_v2.h>

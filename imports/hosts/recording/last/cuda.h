@@ -1,0 +1,3 @@
+// Another name of it.
+#pragma once
+#include <hip/hip_runtime.h>

@@ -1,0 +1,3 @@
+// Another name of it.
+#pragma once
+#include <hipblas/hipblas.h>
