@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from exports.models.package.graphs import changed, is_view
+from exports.models.package.graphs import changed, is_view, root
 from exports.models.package.operators import PlacedKernel, VerifiedCase, told
 from exports.models.package.patterns import PatternMatch
 
@@ -96,17 +96,10 @@ class Replacing:
         start = min(order[node] for node in inner)
         if any(is_view(node) and any(user not in inner for user in node.users) for node in inner):
             return True
-        if any(_root(node) not in inner for node in match.outputs):
+        if any(root(node) not in inner for node in match.outputs):
             return True  # a result is a view of an input: whoever updates it updates that
         between = (node for node in self.graph.nodes if start <= order[node] < order[first])
         return any(changed(node) for node in between)
-
-
-def _root(node: torch.fx.Node) -> torch.fx.Node:
-    """Find the value that a view shows."""
-    while is_view(node) and node.all_input_nodes:
-        node = node.all_input_nodes[0]
-    return node
 
 
 def _ordered(value: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
