@@ -17,6 +17,9 @@ STRETCH = 64  # products that are added up before they join what came before
 APART = "what follows may come a wait state too early behind a matrix instruction"
 
 
+_SIDES = (("left", "ROWS_", "first_i_"), ("right", "COLUMNS_", "first_j_"))
+
+
 @dataclass(frozen=True)
 class TiledProduct:
     """One kernel. `parameters` and `arguments` are what its device functions take and get."""
@@ -77,33 +80,9 @@ class TiledProduct:
         return [*head, *indented(body), "}", ""]
 
     def _tiles(self) -> list[str]:
+        """Write the function of one workgroup: its tiles along the inner axis, loaded a tile ahead."""
         kind, name = self.kind, self.name
-        wide = {side: self._wide(side, operand) for side, operand in (("left", self.left), ("right", self.right))}
-        load = {
-            side: f"{name}_{side}<{rows}, {wide[side]}, @>({side}_, o_, {first}, ~, {self.arguments})"
-            for side, rows, first in (("left", "ROWS_", "first_i_"), ("right", "COLUMNS_", "first_j_"))
-        }
-
-        def loads(start: str, ends: str) -> str:
-            return " ".join(f"{load[side].replace('~', start).replace('@', ends)};" for side in ("left", "right"))
-
-        def step(following: str) -> list[str]:
-            return [
-                "unsigned char* const left_tile_ = staged_ + buffer_ * (ROWS_ + COLUMNS_) * DEPTH;",
-                "unsigned char* const right_tile_ = left_tile_ + ROWS_ * DEPTH;",
-                "if (BUFFERS == 1) __syncthreads();",
-                *(
-                    f"stage_parts<{rows}, DEPTH, {self.lanes}, {groups}>({side}_, {side}_tile_);"
-                    for side, rows, o in (("left", "ROWS_", self.left), ("right", "COLUMNS_", self.right))
-                    for groups in [f"{wide[side]}, true" if o.is_turned else "1, false"]
-                ),
-                "__syncthreads();",
-                following,
-                *_sums(kind),
-                *(_gathered() if kind.is_gathered else []),
-                "if (BUFFERS == 2) buffer_ ^= 1;",
-            ]
-
+        ahead = f"if (from_ + K_ < depth_) {{ {self._loading('from_ + K_', 'true')} }}"
         return [
             "template <bool WHOLE_>",
             f"__device__ __forceinline__ void {name}_tiles(unsigned char* staged_, {self.parameters}) {{",
@@ -118,17 +97,17 @@ class TiledProduct:
             f"    {kind.total} sums_[TILESI][TILESJ] = {{}};",
             *([f"    {kind.total} totals_[TILESI][TILESJ] = {{}};"] if kind.is_gathered else []),
             *(
-                f"    {kind.part} {side}_[parts_of({rows}, DEPTH, {self.lanes}, {wide[side] if o.is_turned else '1'})];"
-                for side, rows, o in (("left", "ROWS_", self.left), ("right", "COLUMNS_", self.right))
+                f"    {kind.part} {side}_[parts_of({rows}, DEPTH, {self.lanes}, {self._together(side)})];"
+                for side, rows, _ in _SIDES
             ),
-            f"    if (K_ <= depth_) {{ {loads('0', 'false')} }}",
-            f"    else {{ {loads('0', 'true')} }}",
+            f"    if (K_ <= depth_) {{ {self._loading('0', 'false')} }}",
+            f"    else {{ {self._loading('0', 'true')} }}",
             "    int buffer_ = 0, from_ = 0;",
             "    for (; from_ + 2 * K_ <= depth_; from_ += K_) {",
-            *indented(step(loads("from_ + K_", "false")), 2),
+            *indented(self._step(self._loading("from_ + K_", "false")), 2),
             "    }",
             "    for (; from_ < depth_; from_ += K_) {",
-            *indented(step(f"if (from_ + K_ < depth_) {{ {loads('from_ + K_', 'true')} }}"), 2),
+            *indented(self._step(ahead), 2),
             "    }",
             *([] if kind.is_sliced else [f"    __syncthreads();  // {APART}"]),
             *indented(self._ends()),
@@ -136,9 +115,37 @@ class TiledProduct:
             "",
         ]
 
-    def _wide(self, side: str, operand: Operand) -> str:
-        rows = {"left": "ROWS_", "right": "COLUMNS_"}[side]
-        if operand.is_turned:
+    def _step(self, following: str) -> list[str]:
+        """Write one tile: to LDS, the loads of the following one, and the sums."""
+        return [
+            "unsigned char* const left_tile_ = staged_ + buffer_ * (ROWS_ + COLUMNS_) * DEPTH;",
+            "unsigned char* const right_tile_ = left_tile_ + ROWS_ * DEPTH;",
+            "if (BUFFERS == 1) __syncthreads();",
+            *(
+                f"stage_parts<{rows}, DEPTH, {self.lanes}, {self._together(side)}, "
+                f"{'true' if getattr(self, side).is_turned else 'false'}>({side}_, {side}_tile_);"
+                for side, rows, _ in _SIDES
+            ),
+            "__syncthreads();",
+            following,
+            *_sums(self.kind),
+            *(_gathered() if self.kind.is_gathered else []),
+            "if (BUFFERS == 2) buffer_ ^= 1;",
+        ]
+
+    def _loading(self, start: str, ends: str) -> str:
+        return " ".join(
+            f"{self.name}_{side}<{rows}, {self._wide(side)}, {ends}>({side}_, o_, {first}, {start}, {self.arguments});"
+            for side, rows, first in _SIDES
+        )
+
+    def _together(self, side: str) -> str:
+        """Count the rows that a lane's parts are of, in C++."""
+        return self._wide(side) if getattr(self, side).is_turned else "1"
+
+    def _wide(self, side: str) -> str:
+        rows = {name: extent for name, extent, _ in _SIDES}[side]
+        if getattr(self, side).is_turned:
             return f"(WHOLE_ ? wide_of(parts_of({rows}, DEPTH, {self.lanes}, 1), {self.kind.each}) : 1)"
         return f"(WHOLE_ ? {self.kind.each} : 1)"
 

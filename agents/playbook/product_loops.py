@@ -21,7 +21,7 @@ _OURS = re.compile(r"\b[A-Za-z]\w*_\b")
 
 
 @dataclass(frozen=True)
-class Factor:
+class OperandFactor:
     """One operand: its expression, and the axis that it depends on beside the loop."""
 
     value: str
@@ -36,8 +36,8 @@ class ProductLoop:
     jam: Jam
     counted: Counted
     sum_name: str
-    left: Factor  # of the axis that the stores do not follow
-    right: Factor
+    left: OperandFactor  # of the axis that the stores do not follow
+    right: OperandFactor
 
 
 def declarations(product: ProductLoop) -> list[tuple[str, Declared]]:
@@ -96,14 +96,14 @@ def _product(jam: Jam, loop: Counted, sum_name: str) -> ProductLoop | None:
 
 def _factor(
     jam: Jam, parts: Sequence[Expression], index: Coordinate, declared: Sequence[tuple[str, Declared]]
-) -> Factor:
+) -> OperandFactor:
     """Take the parts that depend on one axis together, with the loads behind the names that they use."""
     names = {n for p in parts for n in p.names()}
     reached = _closure(declared, frozenset(names)) - set(jam.work.integers) - jam.work.pointers
     behind = [d.value for _, d in declared if d.value and d.name in reached]
     nodes = [n for value in (*parts, *behind) for n in value.walk()]
     text = " * ".join(f"({jam.work.text(p)})" for p in parts)
-    return Factor(text, tuple(nodes), index)
+    return OperandFactor(text, tuple(nodes), index)
 
 
 def _closure(declared: Sequence[tuple[str, Declared]], names: frozenset[str]) -> set[str]:

@@ -13,7 +13,7 @@ from agents.cpp.polynomial import ONE, ZERO, atom, polynomial
 from agents.matrix_tiles import TUNABLES, TiledProduct
 from agents.playbook.emitted import are_free, indented, items_of, restored
 from agents.playbook.plan_moves import bounds_of
-from agents.playbook.product_loops import Factor, ProductLoop, declarations, product_loops
+from agents.playbook.product_loops import OperandFactor, ProductLoop, declarations, product_loops
 from agents.product_kinds import KINDS, ProductKind
 from agents.source import KernelFile, substitute, with_plan, words
 from agents.tile_loads import STAGING, Operand
@@ -115,7 +115,7 @@ def _restricted(text: str) -> str:
     return text if "*" not in text or "restrict" in text else re.sub(r"\*\s*(?=\w+\s*$)", "* __restrict__ ", text)
 
 
-def _operand(product: ProductLoop, factor: Factor, kind: ProductKind) -> Operand:
+def _operand(product: ProductLoop, factor: OperandFactor, kind: ProductKind) -> Operand:
     """Write how elements of a factor are loaded, neighbours in the direction in which they lie in memory."""
     jam, loop, index = product.jam, product.counted, factor.index
     work = jam.work
@@ -179,17 +179,19 @@ def fused_kind(product: ProductLoop) -> ProductKind | None:
 
 
 def matrix_kind(product: ProductLoop) -> ProductKind | None:
-    """Find the matrix cores' way: of the elements as they lie in memory where nothing is computed on the way."""
+    """Find the matrix cores' way for elements as they lie in memory.
+
+    There is none for single precision: fused steps, two at once, have the same rate and lower no clock.
+    """
     total = product.jam.item_variables[product.sum_name]
     kinds = {_memory_kind(product, factor) for factor in (product.left, product.right)}
     if total == "int":
         return KINDS["i8"] if kinds == {"i8"} else None
-    if total != "float":
-        return None
-    return KINDS[next(iter(kinds))] if kinds in ({"f16"}, {"bf16"}) else KINDS["f32"]
+    is_narrow = total == "float" and kinds in ({"f16"}, {"bf16"})
+    return KINDS[next(iter(kinds))] if is_narrow else None
 
 
-def _memory_kind(product: ProductLoop, factor: Factor) -> str:
+def _memory_kind(product: ProductLoop, factor: OperandFactor) -> str:
     work = product.jam.work
     if not _bare_read(work.file.source, factor):
         return ""
@@ -198,7 +200,7 @@ def _memory_kind(product: ProductLoop, factor: Factor) -> str:
     return POINTEES.get(pointees.get(work.roots().get(load.parts[0].value, ""), ""), "")
 
 
-def _bare_read(source: str, factor: Factor) -> str:
+def _bare_read(source: str, factor: OperandFactor) -> str:
     """Write the one load that a factor is; empty where it is more than that."""
     loads = [n for n in factor.nodes if n.kind == "index"]
     inside = {id(part) for load in loads for part in load.walk()}

@@ -51,9 +51,9 @@ def contraction(
         sizes = [c_expression(s) for s in loaded.emitter.indices.vector_steps.values()]
         for size in [rows if loaded.is_turned else k, *sizes]:
             conditions[f"{size} % {4 if loaded.is_turned else kind.each} == 0"] = None
-    whole = " && ".join(conditions)
+    condition = " && ".join(conditions)
     tiled = TiledProduct(
-        name, kind, _operand(kind, left, m), _operand(kind, right, n), k, "const Arguments& q_", "q_", whole, lines
+        name, kind, _operand(kind, left, m), _operand(kind, right, n), k, "const Arguments& q_", "q_", condition, lines
     )
     code = [
         *tiled.functions(),
@@ -94,7 +94,7 @@ def _grid(graph: Graph, node: Operation, kind: ProductKind) -> str:
 
 def _loaded(job: ScheduleJob, node: Operation, side: int) -> _Loaded:
     """Choose the direction in which an operand's neighbours follow one another in memory."""
-    ways = list[_Loaded]()
+    drafts = list[_Loaded]()
     for is_turned in (False, True):
         emitter = job.emitter(frozenset({node.name}))
         indices = emitter.indices
@@ -105,8 +105,8 @@ def _loaded(job: ScheduleJob, node: Operation, side: int) -> _Loaded:
         matrix = ["o_"] if len(node.shape) > 2 else []
         operand = node.args[side].name
         variable = emitter.value(operand, [*matrix, *((row, inner) if side == 0 else (inner, row))])
-        ways.append(_way(job, emitter, statements, operand, variable, is_turned))
-    return min(ways, key=lambda way: way.scattered)
+        drafts.append(_way(job, emitter, statements, operand, variable, is_turned))
+    return min(drafts, key=lambda draft: draft.scattered)
 
 
 def _way(
@@ -167,10 +167,10 @@ def _results(job: ScheduleJob, node: Operation, results: Sequence[StoredValue]) 
         if not job.extents.are_equal(result.shape, node.shape):
             raise NotDirect("a result of another shape")
         digits = emitter.indices.digits_of(node.shape, indices)
-        mine = (
+        element = (
             indices if tuple(result.shape) == tuple(node.shape) else emitter.indices.coordinates(digits, result.shape)
         )
-        stores.append(stored(emitter, result, mine, result.converted(emitter.value(result.value, mine))))
+        stores.append(stored(emitter, result, element, result.converted(emitter.value(result.value, element))))
     if statements.loads:
         raise NotDirect("a load that waits for a sum")
     prelude = [line for level in (0, 1) for line in (*emitter.indices.prelude[level], *statements.lines[level])]

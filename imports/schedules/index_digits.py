@@ -66,10 +66,10 @@ class IndexDigits:
         """List the digits that the indices of a shape have, without axes of one element."""
         digits = list[Digit]()
         for size, index in zip(shape, indices, strict=True):
-            known = self._digits.get(index, [])
-            is_whole = bool(known) and self._extents.are_equal([size], [d.size for d in known])
+            parts = self._digits.get(index, [])
+            is_whole = bool(parts) and self._extents.are_equal([size], [d.size for d in parts])
             if str(size) != "1":
-                digits += known if is_whole else [Digit(index, size)]  # else a part of the axis, as a slice has
+                digits += parts if is_whole else [Digit(index, size)]  # else a part of the axis, as a slice has
         return digits
 
     def _whole_digits(self, shape: Sequence[Size], indices: Sequence[str]) -> list[Digit]:
@@ -146,13 +146,13 @@ class IndexDigits:
 
 def _whole(digits: Sequence[Digit]) -> list[Digit]:
     """Put the parts of a digit that was split in its place, where they follow one another."""
-    left, whole = list(digits), list[Digit]()
+    left, joined = list(digits), list[Digit]()
     while left:
         digit = left.pop(0)
         if left and digit.is_quotient and left[0].parent == digit.parent and not left[0].is_quotient:
             digit = Digit(digit.parent, f"({digit.size}) * ({left.pop(0).size})")
-        whole.append(digit)
-    return whole
+        joined.append(digit)
+    return joined
 
 
 def _horner(digits: Sequence[Digit]) -> str:

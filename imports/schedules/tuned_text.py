@@ -92,11 +92,15 @@ def _file(
     ):
         lines += ["", "// What an extreme was taken of comes out the same again, to the last bit.", EXACTLY]
     lines += ["", "using Index = int;", "", "struct Arguments {", *(f"    {p};" for p in parameters), "};", ""]
-    lines += [line for name, line in SCALARS.items() if name in text]
-    lines += [lines_of for name, lines_of in OVER_LANES.items() if name in text]
+    return "\n".join([*lines, *_called(kernels, text), "", text]) + "\n"
+
+
+def _called(kernels: Sequence[Kernel], text: str) -> list[str]:
+    """List the device functions that a text calls."""
     products = dict.fromkeys(kind for kernel in kernels for kind in kernel.kinds)
-    lines += [STAGING, *(KINDS[kind].functions for kind in products)] if products else []
-    return "\n".join([*lines, "", text]) + "\n"
+    lines = [STAGING, *(KINDS[kind].functions for kind in products)] if products else []
+    listed = {**SCALARS, **OVER_LANES}
+    return [*(function for name, function in listed.items() if name in text), *lines]
 
 
 def _functions(graph: Graph, kernels: Sequence[Kernel], buffers: Mapping[str, str]) -> list[str]:

@@ -16,6 +16,7 @@ COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
 REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
+    "agents.playbook.move": "a table that grows with each change",
     "app.asking": "the terminal's part, which tests and programs do without",
     "app.mcp.note_tool": "a tool whose arguments are its text, as its siblings' are",
     "app.mcp.relay": "run as a file, by a process that has nothing of this program's",
