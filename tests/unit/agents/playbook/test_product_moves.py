@@ -40,7 +40,11 @@ MOVING = (
 
 def kernel(body: str, kind: str = "float") -> KernelFile:
     is_flat = "blockIdx.y" not in body
-    first = '["ceil_div(m, 16)", "ceil_div(n, 16)"]' if body == MOVING else '["ceil_div(n, 16)", "ceil_div(m, 16)"]'
+    first = (
+        '["ceil_div(m, 16)", "ceil_div(n, 16)"]'
+        if "i = blockIdx.x" in body
+        else '["ceil_div(n, 16)", "ceil_div(m, 16)"]'
+    )
     text = TEXT.replace("GRID", '["ceil_div(m * n, 256)"]' if is_flat else first)
     return read(text.replace("BLOCK", "[256]" if is_flat else "[16, 16]").replace("BODY", body).replace("TYPE", kind))
 

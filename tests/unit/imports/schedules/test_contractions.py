@@ -82,6 +82,9 @@ KINDS = {  # the instruction that is asked for
 }
 
 
+OTHERS = [("batches", False), ("whole", False), *((n, True) for n in ("batches", "eight_bits", "whole", "mixed"))]
+
+
 @pytest.fixture(scope="module")
 def evaluator() -> LabEvaluator:
     return lab_evaluator(3)
@@ -107,14 +110,7 @@ def test_the_matrix_cores_multiply_the_narrowest_type_that_holds_both(name: str)
 
 @pytest.mark.parametrize(
     ("name", "has_matrix_cores"),
-    [
-        ("linear", True),
-        ("batches", False),
-        *(
-            pytest.param(n, m, marks=pytest.mark.long)
-            for n, m in (("batches", True), ("eight_bits", True), ("whole", True), ("whole", False), ("mixed", True))
-        ),
-    ],
+    [("linear", True), *(pytest.param(name, matrix, marks=pytest.mark.long) for name, matrix in OTHERS)],
 )
 def test_a_product_is_right(name: str, has_matrix_cores: bool, tmp_path: Path, evaluator: LabEvaluator) -> None:
     chosen, _ = KINDS[name]
