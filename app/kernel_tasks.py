@@ -124,13 +124,13 @@ def plan_of(settings: Settings, wish: KernelWish, text: str) -> HostPlan:
 
     task_cage(settings)  # refuses where nothing would keep the program from the user's files
     toolchain = find_toolchain(settings.cache_folder / "toolchain")
-    compiler, place = HostCompiler(toolchain), settings.cache_folder / "work"
+    compiler, work = HostCompiler(toolchain), settings.cache_folder / "work"
     if not compiler.has_standard:
         note("building the C++ library for host halves (a minute or two, once)")
     note(f"executing the host half of {wish.source.path.name}, confined: without network and without your files")
-    place.mkdir(parents=True, exist_ok=True)
+    work.mkdir(parents=True, exist_ok=True)
     wishes = HostWishes(wish.source.function, wish.sizes, wish.outputs, wish.arguments)
-    return found_plan(HostSource(text, wish.source.path), compiler, wishes, place)
+    return found_plan(HostSource(text, wish.source.path), compiler, wishes, work)
 
 
 def reference_of(words: str) -> ImportPlace | None:

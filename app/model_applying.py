@@ -36,8 +36,8 @@ class KernelWord:
     def read(cls, text: str) -> KernelWord:
         """Read the word of the command."""
         kernel, _, backward = text.partition("+")
-        region, equals, rest = kernel.partition("=")
-        name, _, task = (rest if equals else kernel).partition("@")
+        region, equals, behind_equals = kernel.partition("=")
+        name, _, task = (behind_equals if equals else kernel).partition("@")
         return cls(region if equals else "", name, task, backward)
 
     def kernel(self, settings: Settings, target: str, on: str, unchecked: bool) -> ExportedKernel:
@@ -81,9 +81,9 @@ def package_of(
         if not holds_region(kernel)
     ]
     name = re.sub(r"\W", "_", scan.model, flags=re.ASCII)
-    place = out or Path(f"{name}{SUFFIX}")
-    files = package_files(scan.model, place.resolve().name, kernels, load_target(gpu), settings.cache_folder)
-    return place, files, tuple(notes)
+    package_path = out or Path(f"{name}{SUFFIX}")
+    files = package_files(scan.model, package_path.resolve().name, kernels, load_target(gpu), settings.cache_folder)
+    return package_path, files, tuple(notes)
 
 
 def _region_kernels(
@@ -150,5 +150,5 @@ def _regions_of(folder: Path, scan: ModelScan, task: Task) -> list[ModelRegion]:
         path = folder / REGIONS / region.name / REGION
         if path.is_file():
             texts[region.name] = path.read_text(encoding="utf-8")
-    own = {text.partition(BODY)[2] for text in texts.values() if sha256(text.encode()).hexdigest() == digest}
-    return [region for region in scan.regions if texts.get(region.name, "").partition(BODY)[2] in own - {""}]
+    bodies = {text.partition(BODY)[2] for text in texts.values() if sha256(text.encode()).hexdigest() == digest}
+    return [region for region in scan.regions if texts.get(region.name, "").partition(BODY)[2] in bodies - {""}]

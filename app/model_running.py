@@ -56,13 +56,13 @@ def run_model(settings: Settings, asked: ModelRun, say: Callable[[str], None]) -
     make_tasks(settings, asked.scan, say)
     states, began, failed = regions_of(settings, asked), time.monotonic(), set[str]()
     while True:
-        rest, left_s = rest_gain(states), _left(asked.wall_s, time.monotonic() - began)
+        rest_worth, left_s = rest_gain(states), _left(asked.wall_s, time.monotonic() - began)
         left_usd = _left(asked.budget_usd, sum(state.usd for state in states))
         chosen = next_region(states)
-        reason = _end(asked, rest, left_s, left_usd, chosen)
+        reason = _end(asked, rest_worth, left_s, left_usd, chosen)
         if chosen is None or reason:
-            return ModelRunResult(states, reason, gain(states), rest)
-        say(f"{', '.join(chosen.regions)}: a generation more; the rest is worth {rest:.3f}x")
+            return ModelRunResult(states, reason, gain(states), rest_worth)
+        say(f"{', '.join(chosen.regions)}: a generation more; the rest is worth {rest_worth:.3f}x")
         try:
             _generation(settings, asked, chosen, left_usd, left_s)
         except UsageError as error:
@@ -75,16 +75,16 @@ def run_model(settings: Settings, asked: ModelRun, say: Callable[[str], None]) -
 
 
 def make_tasks(settings: Settings, folder: Path, say: Callable[[str], None]) -> None:
-    """Make the tasks of the regions that may gain something, where the scan has none yet."""
-    place, scan = folder / TASKS, read_scan(folder)
-    if place.is_dir():
+    """Make the tasks of the regions that may gain something, where nobody has; those that are there stay."""
+    task_folder, scan = folder / TASKS, read_scan(folder)
+    if (task_folder / LISTED).is_file():
         return
     regions, tasks = chosen_regions(scan, [], None), []
-    place.mkdir()
-    for task in tasks_of(settings, folder, regions, place):
+    task_folder.mkdir(exist_ok=True)
+    for task in tasks_of(settings, folder, regions, task_folder):
         tasks.append(task)
         say(f"{task.region}: {task.folder or f'no task: {task.reason}'}")
-    write_tasks(place / LISTED, tasks)
+    write_tasks(task_folder / LISTED, tasks)
 
 
 def _left(limit: float | None, used: float) -> float | None:
@@ -121,13 +121,17 @@ def _tasks(folder: Path, scan: ModelScan) -> dict[Path, tuple[str, ...]]:
     if listed.is_file():
         for row in json.loads(listed.read_text(encoding="utf-8")):
             if row["task"]:
-                place = folder / TASKS / Path(row["task"]).name  # wherever the scan's folder is now
-                names[place.resolve()].append(row["region"])
+                task_folder = folder / TASKS / Path(row["task"]).name  # wherever the scan's folder is now
+                names[task_folder.resolve()].append(row["region"])
     for region in scan.regions:
-        own = (folder / TASKS / region.name).resolve()
-        if (own / "task.toml").is_file() and region.name not in names[own]:
-            names[own].append(region.name)
-    tasks = {place: tuple(regions) for place, regions in names.items() if regions and (place / "task.toml").is_file()}
+        own_folder = (folder / TASKS / region.name).resolve()
+        if (own_folder / "task.toml").is_file() and region.name not in names[own_folder]:
+            names[own_folder].append(region.name)
+    tasks = {
+        task_folder: tuple(regions)
+        for task_folder, regions in names.items()
+        if regions and (task_folder / "task.toml").is_file()
+    }
     if not tasks:
         raise UsageError(
             f"{folder} has no task: kernel-scientist model tasks {folder} --region NAME makes one of a region that you "
@@ -201,6 +205,6 @@ def write_package(settings: Settings, asked: ModelRun, runs: list[str]) -> Path:
     """Write the package with the kernels of these runs, over an earlier one."""
     from app.exporting import write_new
 
-    place, files, _ = package_of(settings, asked.scan, runs, asked.out, asked.target, asked.on, False)
-    write_new({place / path: content for path, content in files.items()}, force=True)
-    return place
+    task_folder, files, _ = package_of(settings, asked.scan, runs, asked.out, asked.target, asked.on, False)
+    write_new({task_folder / path: content for path, content in files.items()}, force=True)
+    return task_folder

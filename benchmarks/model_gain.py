@@ -142,11 +142,11 @@ def main() -> int:
 
 
 def _summed(rows: Sequence[Mapping[str, Any]]) -> int:
-    timed = [row for row in rows if row["gain"]]
-    for row in timed:
-        points = 100 * abs(row["gain"]["estimate"] - row["forecast"]) if row["forecast"] else 0.0
-        kept = "none is kept" if len(row["left_out"]) == len(row["kernels"]) else f"{points:.1f} points apart"
-        print(f"{row['model']}: forecast {row['forecast']:.3f}, measured {row['gain']['estimate']:.3f}, {kept}")
+    for row in (row for row in rows if row["gain"]):
+        forecast, gain = row["forecast_of_all"], row["gain_of_all"]["estimate"]
+        points = 100 * abs(gain - forecast)
+        kept = f"{row['gain']['estimate']:.3f} without {', '.join(row['left_out']) or 'none left out'}"
+        print(f"{row['model']}: forecast {forecast:.3f}, measured {gain:.3f}, {points:.1f} points apart; {kept}")
     return 0 if all(row["accepted"] for row in rows) else 1
 
 

@@ -22,9 +22,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.figure import Figure, report
+if TYPE_CHECKING:
+    from benchmarks.figure import Figure
 
 MODULES = Path(__file__).resolve().parents[1] / "tests" / "data" / "models" / "modules"
 GOAL = 0.9
@@ -128,8 +129,11 @@ def _values(traced: Any) -> set[tuple[tuple[int, ...], str]]:
     return {(t.shape, f"torch.{TORCH_TYPES.get(t.dtype, t.dtype)}") for t in results}
 
 
-def measured_figure(path: Path) -> Figure:
-    """Compare the sum of the operators' times on this machine's GPU with a CUDA graph of the whole module."""
+def measured_line(path: Path) -> str:
+    """Compare the sum of the operators' times on this machine's GPU with a CUDA graph of the whole module.
+
+    A GPU machine may have PyTorch and this repository alone, and nothing that draws tables.
+    """
     import torch
 
     from imports.models.device_times import GraphClock, device_times
@@ -146,11 +150,17 @@ def measured_figure(path: Path) -> Figure:
     with torch.no_grad(), torch.device("cuda"):  # what forward makes for itself stands on the GPU, too
         whole_us = GraphClock().time_us([lambda: module(*arguments)])
     total_us = sum(times.times.values())
-    return Figure(f"operators.{path.stem}", total_us, "us", f"the module in a CUDA graph, {times.device}", whole_us)
+    slow = sorted(times.times, key=lambda name: -times.times[name])[:3]
+    return (
+        f"{path.stem}: {len(times.times)} operators {total_us:.1f} us, as one CUDA graph {whole_us:.1f} us "
+        f"({total_us / whole_us:.2f}) on {times.device}; {', '.join(f'{n} {times.times[n]:.1f}' for n in slow)}; "
+        f"{'; '.join(times.notes) or 'all timed'}"
+    )
 
 
 def trace_figures(folder: Path) -> list[Figure]:
     """Count the kernels among the first ten of each trace that have the name and time of a sum over the whole file."""
+    from benchmarks.figure import Figure
     from imports.models.trace_reading import read_trace
 
     figures = list[Figure]()
@@ -200,7 +210,12 @@ def main(arguments: Sequence[str] = ()) -> int:
     logging.disable(logging.CRITICAL)
     paths = [p for p in sorted(MODULES.glob("*.py")) if not chosen.only or p.stem in chosen.only]
     if chosen.measured:
-        return report("operators on a GPU", [measured_figure(p) for p in paths if p.stem not in UNCAPTURED])
+        for path in paths:
+            if path.stem not in UNCAPTURED:
+                print(measured_line(path), flush=True)
+        return 0
+    from benchmarks.figure import Figure, report
+
     figures = list[Figure]()
     for path in paths:
         result = coverage_of(path)

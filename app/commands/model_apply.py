@@ -40,11 +40,11 @@ def command(
     from app.model_applying import package_of
     from app.settings import load_settings
 
-    place, files, notes = package_of(load_settings(), scan, kernels, out, target, on, unchecked)
-    write_new({place / path: content for path, content in files.items()}, force)
+    package_path, files, notes = package_of(load_settings(), scan, kernels, out, target, on, unchecked)
+    write_new({package_path / path: content for path, content in files.items()}, force)
     if json:
-        emit({"package": str(place), "files": sorted(files), "notes": list(notes)})
+        emit({"package": str(package_path), "files": sorted(files), "notes": list(notes)})
         return
     for text in notes:
         note(text)
-    say(f"{place}: next: kernel-scientist model check {place} FILE.py:CLASS")
+    say(f"{package_path}: next: kernel-scientist model check {package_path} FILE.py:CLASS")

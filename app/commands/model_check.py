@@ -39,23 +39,25 @@ def command(
     """
     from records.codec import to_plain
 
-    found = checked(package, source, kernels, draws, rounds)
-    answer = {**to_plain(found), "accepted": found.accepted, "sentence": found.sentence}
-    place = out or package / "check.json"
-    place.write_text(json_format.dumps(answer, indent=1) + "\n", encoding="utf-8")
+    result = checked(package, source, kernels, draws, rounds)
+    answer = {**to_plain(result), "accepted": result.accepted, "sentence": result.sentence}
+    answer_path = out or package / "check.json"
+    answer_path.write_text(json_format.dumps(answer, indent=1) + "\n", encoding="utf-8")
     if json:
         emit(answer)
     else:
-        rows = [[mode, f"{time_us:.1f} us"] for mode, time_us in sorted(found.times_us.items(), key=lambda row: row[1])]
+        rows = [
+            [mode, f"{time_us:.1f} us"] for mode, time_us in sorted(result.times_us.items(), key=lambda row: row[1])
+        ]
         if rows:
             table(["mode", "median"], rows, right=(1,))
-        for mode, reason in found.failed.items():
+        for mode, reason in result.failed.items():
             say(f"{mode} does not run: {reason}")
-        say(f"outputs: right where {found.outputs.rule}; the truth is computed in {found.outputs.yardstick}")
-        if found.outputs.decoding:
-            say(found.outputs.decoding)
-        say(found.sentence)
-    if not found.accepted:
+        say(f"outputs: right where {result.outputs.rule}; the truth is computed in {result.outputs.yardstick}")
+        if result.outputs.decoding:
+            say(result.outputs.decoding)
+        say(result.sentence)
+    if not result.accepted:
         raise typer.Exit(1)
 
 

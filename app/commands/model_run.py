@@ -54,10 +54,10 @@ def command(
     from app.settings import load_settings
 
     settings = load_settings()
-    asked = ModelRun(scan, target, on, author, budget_usd, wall, least_gain, picks, seed, out)
-    result = run_model(settings, asked, note)
+    request = ModelRun(scan, target, on, author, budget_usd, wall, least_gain, picks, seed, out)
+    result = run_model(settings, request, note)
     runs = runs_to_apply(result)
-    package = write_package(settings, asked, runs) if runs else None
+    package = write_package(settings, request, runs) if runs else None
     if json:
         emit({**asdict(result), "apply": runs, "package": str(package or "")})
     else:

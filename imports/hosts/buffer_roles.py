@@ -21,24 +21,24 @@ class KernelNames:
 
 def mark_roles(trace: HostTrace, buffers: Mapping[int, DeviceBuffer], kernels: Mapping[str, KernelNames]) -> None:
     """Say of each buffer what the host does with it before and after launches."""
-    launched, written = set[int](), set[int]()
+    launched, overwritten = set[int](), set[int]()
     for event in trace.events:
-        place = -1 if event.place.buffer is None else event.place.buffer
-        buffer = buffers.get(place)
+        position = -1 if event.position.buffer is None else event.position.buffer
+        buffer = buffers.get(position)
         if event.kind == "launch":
             kernel = kernels[event.kernel]
             for handed, parameter in zip(event.arguments, kernel.parameters, strict=True):
                 for part in handed:
                     if isinstance(part.value, BytePlace) and part.value.buffer is not None:
                         launched.add(part.value.buffer)
-                        written |= set() if parameter.is_constant else {part.value.buffer}
+                        overwritten |= set() if parameter.is_constant else {part.value.buffer}
         elif event.kind == "upload" and buffer is not None:
-            buffer.is_given = buffer.is_given or place not in written
+            buffer.is_given = buffer.is_given or position not in overwritten
         elif event.kind == "download" and buffer is not None:
-            buffer.is_taken = buffer.is_taken or place in written
+            buffer.is_taken = buffer.is_taken or position in overwritten
     for number, buffer in buffers.items():
         block = trace.blocks.get(number)
         if block is not None and block.kind in OF_HOST:
             buffer.is_given = buffer.is_given or any(low or high for low, high in block.ranges.values())
-        if block is not None and block.kind == "launcher" and number not in written:
+        if block is not None and block.kind == "launcher" and number not in overwritten:
             buffer.is_given = True

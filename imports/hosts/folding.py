@@ -57,7 +57,7 @@ def values_of(event: HostCall) -> list[int | float | BytePlace]:
     handed = [h.value for a in event.arguments for h in a]
     if event.kind == "launch":
         return [*event.grid, *event.block, event.lds, *handed]
-    return [event.place, event.source, event.size, event.number]
+    return [event.position, event.source, event.size, event.number]
 
 
 def folded(events: Sequence[HostCall]) -> list[Folded]:

@@ -12,12 +12,12 @@ from imports.hosts.host_build import HostBuild, HostSource, HostWishes
 from imports.hosts.host_compiler import HostCompiler, HostFailure, HostProgram, Recorded
 from imports.hosts.host_launcher import UNSAID
 from imports.hosts.host_plan import HostPlan
-from imports.hosts.kernel_names import kernel_names, struct_fields, symbol_types
 from imports.hosts.local_headers import data_files, run_arguments
 from imports.hosts.memory import HostUnclear
 from imports.hosts.plan_maker import PlanMaker
 from imports.hosts.record import HostCall, HostTrace, read_record
 from imports.hosts.size_runs import SizedRun, SizeName, SizeSearch, sized_run
+from imports.hosts.stub_names import kernel_names, struct_fields, symbol_types
 from imports.names import free_name
 from records import scratch_folder
 from sandbox.process import last_words
@@ -124,8 +124,8 @@ class HostExecution:
         if self.wishes.arguments is not None:
             return [list(self.wishes.arguments)]
         rows = [*run_arguments(self.source.path), []] if self.source.path.is_file() else [[]]
-        places = [int(n) for n in re.findall(r"\bargv\s*\[\s*(\d)\s*\]", self._half.plain)]
-        most = max(places, default=0)
+        positions = [int(n) for n in re.findall(r"\bargv\s*\[\s*(\d)\s*\]", self._half.plain)]
+        most = max(positions, default=0)
         if most:
             names = self._argument_names(most)
             rows.append(["2" if REPEATED.search(n) else "1024" for n in names])
@@ -134,9 +134,9 @@ class HostExecution:
 
     def _argument_names(self, count: int) -> list[str]:
         names = list[str]()
-        for place in range(1, count + 1):
-            match = re.search(rf"\b([A-Za-z_]\w*)\s*=\s*[^;=]*\bargv\s*\[\s*{place}\s*\]", self._half.plain)
-            names.append(match[1] if match else f"n{place}")
+        for position in range(1, count + 1):
+            match = re.search(rf"\b([A-Za-z_]\w*)\s*=\s*[^;=]*\bargv\s*\[\s*{position}\s*\]", self._half.plain)
+            names.append(match[1] if match else f"n{position}")
         return names
 
     def _given_numbers(self, live: Sequence[int]) -> dict[int, int]:
@@ -156,23 +156,23 @@ class HostExecution:
     # sizes
 
     def _candidates(self, live: Sequence[int]) -> list[SizeName]:
-        sizes, taken = list[SizeName](), set[str]()
+        sizes, used_names = list[SizeName](), set[str]()
         names = self._argument_names(len(self.arguments))
-        for place, (word, name) in enumerate(zip(self.arguments, names, strict=True)):
+        for position, (word, name) in enumerate(zip(self.arguments, names, strict=True)):
             if re.fullmatch(r"\d{1,10}", word) and int(word) > 1:
-                sizes.append(SizeName(("argument", place), free_name(name, taken), int(word)))
-                taken.add(sizes[-1].name)
-        given = self._given_numbers(live)
+                sizes.append(SizeName(("argument", position), free_name(name, used_names), int(word)))
+                used_names.add(sizes[-1].name)
+        stated = self._given_numbers(live)
         if self._half.launcher is not None:
-            wanted = self.wishes.sizes or {}
-            places = enumerate(self._half.launcher.sizes, len(self._half.names))
-            return [SizeName(("number", i), n, wanted.get(n, UNSAID)) for i, n in places]
+            asked_sizes = self.wishes.sizes or {}
+            positions = enumerate(self._half.launcher.sizes, len(self._half.names))
+            return [SizeName(("number", i), n, asked_sizes.get(n, UNSAID)) for i, n in positions]
         for index in live:
             number = self._half.names[index]
-            value = given.get(index, number.value)
+            value = stated.get(index, number.value)
             if value > 1:
-                sizes.append(SizeName(("number", index), free_name(number.name, taken), value))
-                taken.add(sizes[-1].name)
+                sizes.append(SizeName(("number", index), free_name(number.name, used_names), value))
+                used_names.add(sizes[-1].name)
         return sizes
 
     def _planned(self, program: HostProgram, live: Sequence[int], base: SizedRun) -> HostPlan:
@@ -203,11 +203,11 @@ class HostExecution:
     def _frozen(self, sizes: Sequence[SizeName], search: SizeSearch, base: SizedRun) -> SizeName:
         """Choose the size without which the others fit, or the last."""
         for size in reversed(sizes):
-            rest = [s for s in sizes if s is not size]
-            runs = [replace(base, dims={s.name: s.value for s in rest})]
+            tail = [s for s in sizes if s is not size]
+            runs = [replace(base, dims={s.name: s.value for s in tail})]
             for values, run in search.runs:
-                if set(values) <= {s.key for s in rest}:
-                    runs.append(replace(run, dims={s.name: values.get(s.key, s.value) for s in rest}))
+                if set(values) <= {s.key for s in tail}:
+                    runs.append(replace(run, dims={s.name: values.get(s.key, s.value) for s in tail}))
             try:
                 self._made(runs, search)
             except HostUnclear:
@@ -233,18 +233,18 @@ class HostExecution:
         files = {c.name: c.value for c in self._candidates(self._live) if c.key in self._lowered}
         dims = {n: files.get(n, v) for n, v in plan.dims.items()}
         integers = {n: files.get(n, v) for n, v in plan.integers.items()}
-        said = (*plan.decisions, *decisions)
-        return replace(plan, dims=dims, integers=integers, decisions=said, sizeless=sizeless)
+        notes = (*plan.decisions, *decisions)
+        return replace(plan, dims=dims, integers=integers, decisions=notes, sizeless=sizeless)
 
     def _at(self, program: HostProgram, live: Sequence[int], values: Mapping[tuple[str, int], int]) -> SizedRun | None:
         if self._spent_s > MOST_S:
             return None
         arguments, numbers = list(self.arguments), self._given_numbers(live)
-        for (kind, place), value in {**self._lowered, **values}.items():
+        for (kind, position), value in {**self._lowered, **values}.items():
             if kind == "argument":
-                arguments[place] = str(value)
+                arguments[position] = str(value)
             else:
-                numbers[place] = value
+                numbers[position] = value
         trace, _ = self._execute(program, arguments, numbers)
         # Its end says nothing: many compare results, which no kernel has computed here, and give up.
         return None if trace.trouble else self._sized({}, trace)
@@ -252,11 +252,11 @@ class HostExecution:
     def _rebuilt(self, live: Sequence[int], base: SizedRun) -> tuple[SizeSearch, list[SizeName]]:
         """Look for sizes among the constants that no running program can change, each by another build."""
         blocks = {n for e in base.trace.launches for n in e.block}
-        rest = [i for i in self._half.free() if i not in live]
-        rest = [i for i in rest if self._half.names[i].value not in blocks and self._half.names[i].value >= 16][
+        tail = [i for i in self._half.free() if i not in live]
+        tail = [i for i in tail if self._half.names[i].value not in blocks and self._half.names[i].value >= 16][
             :MOST_REBUILT
         ]
-        candidates = [SizeName(("number", i), self._half.names[i].name, self._half.names[i].value) for i in rest]
+        candidates = [SizeName(("number", i), self._half.names[i].name, self._half.names[i].value) for i in tail]
 
         def execute(values: Mapping[tuple[str, int], int]) -> SizedRun | None:
             try:
@@ -269,9 +269,9 @@ class HostExecution:
         return search, search.sizes(candidates)
 
 
-def found_plan(source: HostSource, compiler: HostCompiler, wishes: HostWishes, place: Path) -> HostPlan:
-    """Find the plan of a file's host half; HostUnclear where there is none. `place` is for what is built meanwhile."""
-    folder = scratch_folder.make_in(place)
+def found_plan(source: HostSource, compiler: HostCompiler, wishes: HostWishes, work: Path) -> HostPlan:
+    """Find the plan of a file's host half, built in a new folder of `work`; HostUnclear where there is none."""
+    folder = scratch_folder.make_in(work)
     try:
         return HostExecution(source, wishes, compiler, folder).plan()
     finally:

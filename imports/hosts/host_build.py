@@ -79,10 +79,10 @@ class HostBuild:
 
     def built(self) -> tuple[HostProgram, list[int]]:
         """Build with numbers that can change while it runs: as many of them as the compiler takes."""
-        every = self.free()
-        local = [i for i in every if not self.names[i].is_constant and not self.names[i].is_macro]
+        changeable = self.free()
+        local = [i for i in changeable if not self.names[i].is_constant and not self.names[i].is_macro]
         failure: HostFailure | None = None
-        for live in dict.fromkeys((tuple(every), tuple(local), ())):
+        for live in dict.fromkeys((tuple(changeable), tuple(local), ())):
             try:
                 values = {i: f"(int)ks_size({i}, {self.names[i].value}L)" for i in live}
                 return self.build(values), list(live)

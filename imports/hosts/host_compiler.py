@@ -76,7 +76,7 @@ class HostCompiler:
             listing, unit = f"{Path(name).stem}_{len(objects)}.ll", f"{Path(name).stem}_{len(objects)}.o"
             flags = self._flags(name, text)
             self._tool(
-                folder, (*headers, self._libraries.kept), "clang", *flags, "-S", "-emit-llvm", name, "-o", listing
+                folder, (*headers, self._libraries.extents), "clang", *flags, "-S", "-emit-llvm", name, "-o", listing
             )
             llvm = (folder / listing).read_text(encoding="utf-8", errors="replace")
             kernels |= stub_parameters(llvm)
@@ -108,28 +108,30 @@ class HostCompiler:
         is_first: bool = True,
     ) -> Recorded:
         """Execute the program with these arguments and values of its named numbers."""
-        place = program.folder / "run"
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        shutil.copyfile(program.folder / "parameters.txt", place / "parameters.txt")
+        position = program.folder / "run"
+        shutil.rmtree(position, ignore_errors=True)
+        position.mkdir()
+        shutil.copyfile(program.folder / "parameters.txt", position / "parameters.txt")
         for name, path in data.items():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place / name)
+            (position / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, position / name)
         words = ",".join(f"{index}={value}" for index, value in sizes.items())
         argv = [str(program.folder / PROGRAM), *arguments]
         view = View(
-            executable=(program.folder / PROGRAM,), writable=(place,), devices=(Path("/dev/null"), Path("/dev/urandom"))
+            executable=(program.folder / PROGRAM,),
+            writable=(position,),
+            devices=(Path("/dev/null"), Path("/dev/urandom")),
         )
         completed = run(
             argv,
-            cwd=place,
+            cwd=position,
             env={"KS_SIZES": words, "LC_ALL": "C.UTF-8"},
             limits=replace(RUN_LIMITS, cpu_s=FIRST_S) if is_first else RUN_LIMITS,
             cage=self._toolchain.cage,
             view=view,
             stop=self._toolchain.stop,
         )
-        record = place / RECORD
+        record = position / RECORD
         text = record.read_text(encoding="utf-8", errors="replace") if record.is_file() else ""
         return Recorded(tuple(text.splitlines()), completed)
 
@@ -139,10 +141,18 @@ class HostCompiler:
             re.findall(r"\w+|<<<", text)
         )
         if is_device:
-            return ["-x", "hip", *FLAGS, "-I.", *self._libraries.places(), "-include-pch", str(self._libraries.prefix)]
+            return [
+                "-x",
+                "hip",
+                *FLAGS,
+                "-I.",
+                *self._libraries.positions(),
+                "-include-pch",
+                str(self._libraries.prefix),
+            ]
         form = "c" if name.endswith(".c") else "c++"
         left_out = {"--cuda-host-only", "--offload-arch=gfx942", *(["-std=c++20"] if form == "c" else [])}
-        return ["-x", form, *(f for f in FLAGS if f not in left_out), "-I.", *self._libraries.places()]
+        return ["-x", form, *(f for f in FLAGS if f not in left_out), "-I.", *self._libraries.positions()]
 
     def _tool(self, folder: Path, more: Sequence[Path], tool: str, *args: str) -> Completed:
         zig = self._toolchain.zig

@@ -70,10 +70,10 @@ def _opens_scope(tokens: Sequence[Token], opening: int) -> bool:
 
 def _matching(tokens: Sequence[Token], opening: int) -> int:
     depth = 0
-    for place in range(opening, len(tokens)):
-        depth += (tokens[place].text == "{") - (tokens[place].text == "}")
+    for position in range(opening, len(tokens)):
+        depth += (tokens[position].text == "{") - (tokens[position].text == "}")
         if depth == 0:
-            return place
+            return position
     return len(tokens) - 1
 
 
@@ -86,24 +86,24 @@ def _function(text: str, tokens: Sequence[Token], opening: int, end: int) -> Hos
     words = [t.text for t in head]
     if not head or words[-1] != ")" or MARKS & set(words) or "#" in words:
         return None
-    depth, place = 0, len(head) - 1
-    while place >= 0:
-        depth += (words[place] in CLOSE) - (words[place] in "([{")
+    depth, position = 0, len(head) - 1
+    while position >= 0:
+        depth += (words[position] in CLOSE) - (words[position] in "([{")
         if depth == 0:
             break
-        place -= 1
-    if place < 1 or head[place - 1].kind != "name":
+        position -= 1
+    if position < 1 or head[position - 1].kind != "name":
         return None
-    parameters = split_at_commas(text[head[place].end : head[-1].start])
+    parameters = split_at_commas(text[head[position].end : head[-1].start])
     template = tuple[str, ...]()
     if words[0] == "template":
-        inner = " ".join(words[: place - 1])
+        inner = " ".join(words[: position - 1])
         template = tuple(split_at_commas(re.sub(r"^template\s*<(.*?)>(?=[^>]*$).*", r"\1", inner)))
     called = {t.text for t in tokens[opening:end]}
     code = "".join(t.text for t in tokens[opening:end])
     called |= {"<<<"} if "<<<" in code else set()
     plain = tuple(p for p in parameters if p.strip() != "void")
-    return HostLauncher(words[place - 1], template, plain, frozenset(called))
+    return HostLauncher(words[position - 1], template, plain, frozenset(called))
 
 
 def _declared(parameter: str) -> tuple[str, str]:
@@ -125,8 +125,8 @@ def driver(launcher: HostLauncher, sizes: Mapping[str, int], index: int) -> str:
             index += 1
         else:
             arguments.append(f"({kind})1" if dtype else f"{kind}{{}}")
-    given = [_template_argument(t, sizes) for t in launcher.template]
-    name = launcher.name + (f"<{', '.join(given)}>" if given else "")
+    template_values = [_template_argument(t, sizes) for t in launcher.template]
+    name = launcher.name + (f"<{', '.join(template_values)}>" if template_values else "")
     return f"int main() {{\n    {name}({', '.join(arguments)});\n    return 0;\n}}\n"
 
 

@@ -48,23 +48,23 @@ class HostLibraries:
     def __init__(self, toolchain: Toolchain) -> None:
         """Work in a folder of the toolchain's cache."""
         self._toolchain = toolchain
-        self.kept = toolchain.cache / "hosts"
+        self.extents = toolchain.cache / "hosts"
         self._sources = toolchain.zig.parent / "lib"
 
-    def places(self) -> list[str]:
+    def positions(self) -> list[str]:
         """List the compiler's words for all headers but the user's."""
-        places = [RECORDING, *(self._sources / name for name in _FOLDERS), RECORDING / "last", INCLUDE]
-        return [*(f"-D{d}" for d in _DEFINED), *(word for p in places for word in ("-isystem", str(p)))]
+        positions = [RECORDING, *(self._sources / name for name in _FOLDERS), RECORDING / "last", INCLUDE]
+        return [*(f"-D{d}" for d in _DEFINED), *(word for p in positions for word in ("-isystem", str(p)))]
 
     @computed_once
     def prefix(self) -> Path:
         """Compile the headers that every host half begins with."""
-        image = self.kept / f"prefix-{self._digest}.pch"
+        image = self.extents / f"prefix-{self._digest}.pch"
         if not image.is_file():
             form = ("-c", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-fpch-instantiate-templates")
-            self.kept.mkdir(parents=True, exist_ok=True)
-            (self.kept / "prefix.h").write_text(PREFIX, encoding="utf-8")
-            self._make(("-x", "hip", *FLAGS, *self.places(), *form, str(self.kept / "prefix.h")), image)
+            self.extents.mkdir(parents=True, exist_ok=True)
+            (self.extents / "prefix.h").write_text(PREFIX, encoding="utf-8")
+            self._make(("-x", "hip", *FLAGS, *self.positions(), *form, str(self.extents / "prefix.h")), image)
         return image
 
     @computed_once
@@ -79,17 +79,17 @@ class HostLibraries:
         return self._unit(RECORDING / "stand_ins.cpp")
 
     def _unit(self, source: Path) -> Path:
-        unit = self.kept / f"{source.stem}-{self._digest}.o"
+        unit = self.extents / f"{source.stem}-{self._digest}.o"
         if not unit.is_file():
             more = ("-I", str(RECORDING), "-I", str(source.parent))
-            self._make((*_UNIT, *more, *self.places(), "-c", str(source)), unit)
+            self._make((*_UNIT, *more, *self.positions(), "-c", str(source)), unit)
         return unit
 
     def _make(self, words: Sequence[str], target: Path) -> None:
-        self.kept.mkdir(parents=True, exist_ok=True)
-        part = self.kept / f"{secrets.token_hex(8)}.part"
+        self.extents.mkdir(parents=True, exist_ok=True)
+        part = self.extents / f"{secrets.token_hex(8)}.part"
         argv = self._toolchain.command("clang", *words, "-o", str(part))
-        self._toolchain.build(argv, self.kept, self._toolchain.environment(), "prepare for host halves")
+        self._toolchain.build(argv, self.extents, self._toolchain.environment(), "prepare for host halves")
         part.replace(target)
 
     def has_standard(self) -> bool:
@@ -105,7 +105,7 @@ class HostLibraries:
                 return paths
         except (OSError, ValueError):
             pass  # not built yet
-        work = self.kept / listed.stem
+        work = self.extents / listed.stem
         work.mkdir(parents=True, exist_ok=True)
         source = "empty.c" if driver == "cc" else "empty.cpp"
         (work / source).write_text("int main(void) { return 0; }\n", encoding="utf-8")
@@ -129,12 +129,13 @@ class HostLibraries:
 
     def _listed(self, driver: str) -> Path:
         version = hashlib.sha256(self._toolchain.version.encode()).hexdigest()[:16]
-        return self.kept / f"libraries-{driver.replace('+', 'p')}-{version}.json"
+        return self.extents / f"libraries-{driver.replace('+', 'p')}-{version}.json"
 
     @computed_once
     def _digest(self) -> str:
-        """Identify the compiler, its flags and the headers."""
-        digest = hashlib.sha256(repr((self._toolchain.version, FLAGS, _DEFINED, _UNIT, PREFIX)).encode())
+        """Identify the compiler, its flags, the headers, and where they lie, which a compiled prefix has in it."""
+        places = (str(self._sources), str(RECORDING), str(INCLUDE))
+        digest = hashlib.sha256(repr((self._toolchain.version, FLAGS, _DEFINED, _UNIT, PREFIX, places)).encode())
         for path in sorted([*RECORDING.rglob("*"), *(INCLUDE / "hip").glob("*.h")]):
             if path.is_file():
                 digest.update(path.read_bytes())

@@ -42,12 +42,12 @@ class NamedNumber:
 
 def in_hip(text: str) -> str:
     """Write CUDA's names of the interface for hosts as HIP's."""
-    parts, at = list[str](), 0
+    parts, cursor = list[str](), 0
     for token in scan(text):
         if token.kind == "name" and CUDA.fullmatch(token.text):
-            parts += [text[at : token.start], _hip_name(token.text)]
-            at = token.end
-    return "".join([*parts, text[at:]])
+            parts += [text[cursor : token.start], _hip_name(token.text)]
+            cursor = token.end
+    return "".join([*parts, text[cursor:]])
 
 
 def _hip_name(name: str) -> str:
@@ -102,8 +102,8 @@ def _before(tokens: Sequence[Token], index: int) -> int:
 def _body_after(tokens: Sequence[Token], index: int) -> int | None:
     """Find the brace that opens the function's body; None for variables, prototypes and constructors' lists."""
     depth, has_parameters = 0, False
-    for place in range(index, min(index + 4000, len(tokens))):
-        text = tokens[place].text
+    for position in range(index, min(index + 4000, len(tokens))):
+        text = tokens[position].text
         if text in ("(", "["):
             depth += 1
         elif text in (")", "]"):
@@ -112,7 +112,7 @@ def _body_after(tokens: Sequence[Token], index: int) -> int | None:
             if depth < 0:
                 return None
         elif depth == 0 and text == "{":
-            return place if has_parameters else None
+            return position if has_parameters else None
         elif depth == 0 and (text in (";", "}") or (text in ("=", ":") and has_parameters)):
             return None
     return None
@@ -120,20 +120,20 @@ def _body_after(tokens: Sequence[Token], index: int) -> int | None:
 
 def _closing(tokens: Sequence[Token], opening: int) -> int:
     depth = 0
-    for place in range(opening, len(tokens)):
-        depth += (tokens[place].text == "{") - (tokens[place].text == "}")
+    for position in range(opening, len(tokens)):
+        depth += (tokens[position].text == "{") - (tokens[position].text == "}")
         if depth == 0:
-            return place
+            return position
     return len(tokens) - 1
 
 
 def without_bodies(text: str) -> str:
     """Empty the bodies of device functions; lines keep their numbers."""
-    parts, at = list[str](), 0
+    parts, cursor = list[str](), 0
     for start, end in device_bodies(text):
-        parts += [text[at:start], "{" + "\n" * text.count("\n", start, end) + "}"]
-        at = end
-    return "".join([*parts, text[at:]])
+        parts += [text[cursor:start], "{" + "\n" * text.count("\n", start, end) + "}"]
+        cursor = end
+    return "".join([*parts, text[cursor:]])
 
 
 def device_words(text: str) -> frozenset[str]:
@@ -204,15 +204,15 @@ def _defaults(text: str, tokens: Sequence[Token]) -> list[NamedNumber]:
 
 def _local_constants(text: str) -> list[Token]:
     """Find the word `constexpr` of variables in functions of the host."""
-    tokens, depth, places = _code(text), 0, list[Token]()
+    tokens, depth, positions = _code(text), 0, list[Token]()
     for index, token in enumerate(tokens):
         depth += (token.text == "{") - (token.text == "}")
         following = [t.text for t in tokens[index + 1 : index + 12]]
         if token.text == "constexpr" and depth and following[:1] != ["("] and tokens[index - 1].text != "if":
             head = following[: following.index(";")] if ";" in following else following
             if "=" in head or "{" in head:
-                places.append(token)
-    return places
+                positions.append(token)
+    return positions
 
 
 def literal_value(text: str) -> int | None:
@@ -255,10 +255,10 @@ def with_values(text: str, numbers: Sequence[NamedNumber], values: Mapping[int, 
         edits.append((number.start, number.end, words))
         if number.type_start >= 0 and "(" in words:
             edits.append((number.type_start, number.type_start + len("constexpr"), "const"))
-    parts, at = list[str](), 0
+    parts, cursor = list[str](), 0
     for start, end, words in sorted(set(edits)):
-        if start < at:
+        if start < cursor:
             continue
-        parts += [text[at:start], words]
-        at = end
-    return "".join([*parts, text[at:]])
+        parts += [text[cursor:start], words]
+        cursor = end
+    return "".join([*parts, text[cursor:]])

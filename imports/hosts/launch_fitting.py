@@ -99,17 +99,17 @@ class LaunchFitting:
         by_column = {c: t for t, c in reversed(useful)}
         for text, column in useful:
             if all(v % c == 0 for v, c in zip(values, column, strict=True)):
-                rest = tuple(v // c for v, c in zip(values, column, strict=True))
-                if rest in by_column:
-                    yield f"({by_column[rest]}) * ({text})"
+                tail = tuple(v // c for v, c in zip(values, column, strict=True))
+                if tail in by_column:
+                    yield f"({by_column[tail]}) * ({text})"
                 for factor in (2, 3, 4, 8, 16, 32, 64):
-                    part = tuple(r // factor for r in rest)
-                    if all(r % factor == 0 for r in rest) and part in by_column:
+                    part = tuple(r // factor for r in tail)
+                    if all(r % factor == 0 for r in tail) and part in by_column:
                         yield f"{factor} * ({by_column[part]}) * ({text})"
         for text, column in useful:
-            rest = tuple(v - c for v, c in zip(values, column, strict=True))
-            if rest in by_column:
-                yield f"{text} + {by_column[rest]}"
+            tail = tuple(v - c for v, c in zip(values, column, strict=True))
+            if tail in by_column:
+                yield f"{text} + {by_column[tail]}"
 
     def _limited(self, values: tuple[int, ...]) -> Iterator[str]:
         """Yield the lesser of a column and a number, or the greater."""

@@ -28,8 +28,8 @@ def with_headers(path: Path, text: str, read: Callable[[Path], str]) -> tuple[st
             name = match[1]
             if is_header(name) and not (folder / name).is_file():
                 return match[0]
-            for place in (folder, *folders):
-                target = (place / name).resolve()
+            for position in (folder, *folders):
+                target = (position / name).resolve()
                 if target.is_file() and any(target.is_relative_to(f.resolve()) for f in folders):
                     if target in visited:
                         return ""
@@ -90,9 +90,9 @@ def run_arguments(path: Path) -> list[list[str]]:
 def data_files(path: Path, words: Sequence[str]) -> dict[str, Path]:
     """Map names in the program's folder to files of data: those beside the source or below it, and named ones."""
     folder, files, total = path.resolve().parent, dict[str, Path](), 0
-    named = {Path(w).name: folder / w for w in words if not w.isdigit() and (folder / w).is_file()}
+    named_files = {Path(w).name: folder / w for w in words if not w.isdigit() and (folder / w).is_file()}
     beside = {str(p.relative_to(folder)): p for pattern in ("*", "*/*") for p in sorted(folder.glob(pattern))}
-    for name, file in {**named, **beside}.items():
+    for name, file in {**named_files, **beside}.items():
         if file.is_file() and not file.is_symlink() and file.suffix not in (*SOURCES, ".h", ".hpp", ".cuh", ".o"):
             total += file.stat().st_size
             if total > MOST_DATA:

@@ -64,11 +64,11 @@ class PlanMaker:
             raise HostUnclear("it launches no kernel")
         return self._plan_of(steps, outputs, multiples)
 
-    def fit(self, values: Sequence[int], what: str) -> str:
+    def fit(self, values: Sequence[int], subject: str) -> str:
         """Write a whole number over the sizes."""
         text = self._fitting.integer(values)
         if text is None:
-            raise HostUnclear(f"{what} follows from its sizes in no simple way ({', '.join(map(str, values[:4]))})")
+            raise HostUnclear(f"{subject} follows from its sizes in no simple way ({', '.join(map(str, values[:4]))})")
         return text
 
     # buffers
@@ -84,7 +84,7 @@ class PlanMaker:
                     if isinstance(part.value, BytePlace) and part.value.buffer is not None:
                         pointed = parameter if parameter.is_pointer else fields[index] if index < len(fields) else None
                         number = part.value.buffer
-                        types[number] = types.get(number) or (pointed.dtype if pointed else "")
+                        types[number] = types.get(number) or (self._element(pointed) if pointed else "")
                         self._buffer(number, name).aliases.add(name)
         for number, buffer in self._buffers.items():
             kind = types.get(number, "")
@@ -96,6 +96,11 @@ class PlanMaker:
             buffer.count = None if block.kind == "launcher" else self.fit(counts, f"the extent of {buffer.name}")
             least, most = block.ranges.get({"f16": "f16", "bf16": "f16"}.get(buffer.dtype, buffer.dtype), (0.0, 0.0))
             buffer.least, buffer.most = least, most
+
+    def _element(self, pointed: ParameterType) -> str:
+        """Name the type of a buffer's elements; structs of numbers of one type are so many of these."""
+        kinds = {f.dtype for f in self._structs(pointed.words) if not f.is_pointer} if not pointed.dtype else set()
+        return pointed.dtype or (kinds.pop() if len(kinds) == 1 else "")
 
     def _buffer(self, number: int, parameter: str) -> DeviceBuffer:
         if number not in self._buffers:
@@ -119,20 +124,20 @@ class PlanMaker:
             )
             loops = ((name, "0", turns, "1"),)
         steps = list[HostStep]()
-        for place in range(len(part.steps)):
-            courses = [p.steps[place].courses for p in parts]
-            events = [p.steps[place].event for p in parts]
-            made = self._step(events, courses, loops[0][0] if loops else "")
-            steps += [replace(made, loops=loops)] if made is not None else []
+        for position in range(len(part.steps)):
+            courses = [p.steps[position].courses for p in parts]
+            events = [p.steps[position].event for p in parts]
+            new_step = self._step(events, courses, loops[0][0] if loops else "")
+            steps += [replace(new_step, loops=loops)] if new_step is not None else []
         return steps
 
     def _step(self, events: Sequence[HostCall], courses: Sequence[Sequence[Course]], loop: str) -> HostStep | None:
         event = events[0]
         if event.kind == "launch":
             return self._launch(event, courses, loop)
-        place, source = courses[0][0].first, courses[0][1].first
-        assert isinstance(place, BytePlace) and isinstance(source, BytePlace)
-        target = self._buffers.get(-1 if place.buffer is None else place.buffer)
+        position, source = courses[0][0].first, courses[0][1].first
+        assert isinstance(position, BytePlace) and isinstance(source, BytePlace)
+        target = self._buffers.get(-1 if position.buffer is None else position.buffer)
         if event.kind == "fill":
             return HostStep("fill", buffers=(target,), number=filled(event, target)) if target else None
         if event.kind == "copy":
@@ -161,17 +166,17 @@ class PlanMaker:
 
     def _launch(self, event: HostCall, courses: Sequence[Sequence[Course]], loop: str) -> HostStep:
         kernel = self._kernels[event.kernel]
-        arguments, constant, structs, at = list[Value](), list[bool](), list[tuple[int, int]](), 7
+        arguments, constant, structs, cursor = list[Value](), list[bool](), list[tuple[int, int]](), 7
         for handed, parameter, name in zip(event.arguments, kernel.parameters, kernel.names, strict=True):
             fields = self._structs(parameter.words) if len(handed) != 1 or not parameter.dtype else ()
             if len(handed) != 1 or (fields and not parameter.is_pointer):
                 structs.append((len(arguments), len(handed)))
             for index, part in enumerate(handed):
                 kind = fields[index] if index < len(fields) and not parameter.is_pointer else parameter
-                column = [c[at] for c in courses]
+                column = [c[cursor] for c in courses]
                 arguments.append(self._argument(column, part.type, kind, name, loop))
                 constant.append(kind.is_constant)
-                at += 1
+                cursor += 1
         texts = [self._course([c[i] for c in courses], loop, f"the launch of {kernel.type.name}") for i in range(7)]
         grid, block = axes(texts[:3]), axes(texts[3:6])
         return HostStep(
@@ -230,16 +235,16 @@ class PlanMaker:
             return Pointer(buffer, summed(offset, product(loop, step)))
         return Pointer(buffer, offset)
 
-    def _course(self, column: Sequence[Course], loop: str, what: str) -> str:
+    def _course(self, column: Sequence[Course], loop: str, subject: str) -> str:
         firsts = [c.first for c in column if isinstance(c.first, int)]
-        first, form = self.fit(firsts, what), column[0].form
+        first, form = self.fit(firsts, subject), column[0].form
         if form == "line":
             steps = [c.step for c in column if isinstance(c.step, int)]
-            return summed(first, product(loop, self.fit(steps, what)))
+            return summed(first, product(loop, self.fit(steps, subject)))
         if form in ("shift", "unshift"):
             return f"{bracketed(first)} {'<<' if form == 'shift' else '>>'} {loop}"
         if form == "turns":
-            other = self.fit([c.step for c in column if isinstance(c.step, int)], what)
+            other = self.fit([c.step for c in column if isinstance(c.step, int)], subject)
             return f"({first} if {loop} % 2 == 0 else {other})"
         return first
 
@@ -250,17 +255,19 @@ class PlanMaker:
         mark_roles(base.trace, self._buffers, self._kernels)
         handed = list(dict.fromkeys(b for s in steps for b, _ in s.pointers))
         handed += [b for s in steps if s.kind == "symbol" for b in s.buffers]
-        written = {b for s in steps for b, constant in s.pointers if not constant}
-        outputs = [b for b in handed if b in written and (b.name in output_names if output_names else b.is_taken)]
+        overwritten = {b for s in steps for b, constant in s.pointers if not constant}
+        outputs = [b for b in handed if b in overwritten and (b.name in output_names if output_names else b.is_taken)]
         if not outputs and not output_names:
-            outputs = [b for b in handed if b in written and b.is_shared]
+            outputs = [b for b in handed if b in overwritten and b.is_shared]
         if not outputs and not output_names:
-            outputs = [b for b in handed if b in written and not b.is_given] or [b for b in handed if b in written]
+            outputs = [b for b in handed if b in overwritten and not b.is_given] or [
+                b for b in handed if b in overwritten
+            ]
         if not outputs and not output_names:
             raise HostUnclear("no kernel that it launches writes memory that the host half names")
         initial = filled_first(steps)
-        given = [b for b in handed if b.is_given or b not in written or (b.is_shared and b not in written)]
-        inputs = [b for b in given if b not in initial]
+        read_first = [b for b in handed if b.is_given or b not in overwritten or (b.is_shared and b not in overwritten)]
+        inputs = [b for b in read_first if b not in initial]
         workspaces = [b for b in handed if b not in inputs and b not in outputs]
         steps = [s for s in steps if all(b in handed for b in s.buffers)]
         launcher_sizes = tuple(b.name for b in handed if b.count is None)

@@ -45,10 +45,10 @@ def unpacked(data: str, dtype: str) -> int | float:
 
 def axes(texts: Sequence[str]) -> tuple[str, ...]:
     """Leave trailing axes of one out."""
-    kept = list(texts)
-    while len(kept) > 1 and kept[-1] == "1":
-        kept.pop()
-    return tuple(kept)
+    extents = list(texts)
+    while len(extents) > 1 and extents[-1] == "1":
+        extents.pop()
+    return tuple(extents)
 
 
 def bracketed(text: str) -> str:

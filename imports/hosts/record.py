@@ -39,7 +39,7 @@ class HostCall:
     block: tuple[int, ...] = ()
     lds: int = 0
     arguments: tuple[tuple[Handed, ...], ...] = ()
-    place: BytePlace = BytePlace(None)  # that is written, or read by a download
+    position: BytePlace = BytePlace(None)  # that is written, or read by a download
     source: BytePlace = BytePlace(None)
     size: int = 0  # bytes
     number: int = 0  # that fills
@@ -87,17 +87,17 @@ class _Reader:
         self.trouble, self.is_cut = "", False
 
     def line(self, line: str) -> None:
-        head, _, rest = line.partition(" ")
+        head, _, tail = line.partition(" ")
         method = getattr(self, f"read_{head}", None)
         if method is not None:
-            method(rest)
+            method(tail)
 
-    def read_kernel(self, rest: str) -> None:
-        symbol, _, name = rest.partition(" ")
+    def read_kernel(self, tail: str) -> None:
+        symbol, _, name = tail.partition(" ")
         self.kernels[symbol] = name
 
-    def read_block(self, rest: str) -> None:
-        number, address, size, kind, words = (*rest.split(" ", 4), "")[:5]
+    def read_block(self, tail: str) -> None:
+        number, address, size, kind, words = (*tail.split(" ", 4), "")[:5]
         block = Block(int(number), int(size), kind, words, int(address))
         earlier = next(
             (
@@ -117,65 +117,65 @@ class _Reader:
         value = int(number)
         return None if value < 0 else self.same.get(value, value)
 
-    def read_free(self, rest: str) -> None:
-        number = self.block(rest)
+    def read_free(self, tail: str) -> None:
+        number = self.block(tail)
         if number in self.blocks:
             self.blocks[number].is_open = False
 
-    def read_values(self, rest: str) -> None:
-        number, *words = rest.split()
+    def read_values(self, tail: str) -> None:
+        number, *words = tail.split()
         block = self.blocks.get(self.block(number) or 0)
         if block is not None and not block.ranges:
             block.ranges.update(
                 {words[i]: (float(words[i + 1]), float(words[i + 2])) for i in range(0, len(words) - 2, 3)}
             )
 
-    def read_copy(self, rest: str) -> None:
-        to, to_offset, source, offset, size, words = rest.split(" ", 5)
+    def read_copy(self, tail: str) -> None:
+        to, to_offset, source, offset, size, words = tail.split(" ", 5)
         words = words.partition(" | ")[2]
         target, origin = self.block(to), self.block(source)
-        place, start = BytePlace(target, int(to_offset)), BytePlace(origin, int(offset))
+        position, start = BytePlace(target, int(to_offset)), BytePlace(origin, int(offset))
         if self._is_device(target) and self._is_device(origin):
-            self.events.append(HostCall("copy", place=place, source=start, size=int(size)))
+            self.events.append(HostCall("copy", position=position, source=start, size=int(size)))
         elif self._is_device(target):
             assert target is not None
             self.blocks[target].host = self.blocks[target].host or words
-            self.events.append(HostCall("upload", place=place, size=int(size)))
+            self.events.append(HostCall("upload", position=position, size=int(size)))
         elif self._is_device(origin):
-            self.events.append(HostCall("download", place=start, size=int(size)))
+            self.events.append(HostCall("download", position=start, size=int(size)))
 
     def _is_device(self, number: int | None) -> bool:
         return number is not None and self.blocks[number].kind not in ("host", "registered")
 
-    def read_fill(self, rest: str) -> None:
-        number, offset, size, width, value = rest.split()
-        place = BytePlace(self.block(number), int(offset))
-        self.events.append(HostCall("fill", place=place, size=int(size), width=int(width), number=int(value)))
+    def read_fill(self, tail: str) -> None:
+        number, offset, size, width, value = tail.split()
+        position = BytePlace(self.block(number), int(offset))
+        self.events.append(HostCall("fill", position=position, size=int(size), width=int(width), number=int(value)))
 
-    def read_symbol(self, rest: str) -> None:
-        name, offset, size, source, source_offset, *data = rest.split()
+    def read_symbol(self, tail: str) -> None:
+        name, offset, size, source, source_offset, *data = tail.split()
         start = BytePlace(self.block(source), int(source_offset))
         if int(offset):
             self.trouble = self.trouble or f"it writes only a part of the device variable {name}"
         self.events.append(HostCall("symbol", kernel=name, source=start, size=int(size), data=data[0] if data else ""))
 
-    def read_fromsymbol(self, rest: str) -> None:
-        self.trouble = self.trouble or f"it reads the device variable {rest.split()[0]} back, which no tensor is"
+    def read_fromsymbol(self, tail: str) -> None:
+        self.trouble = self.trouble or f"it reads the device variable {tail.split()[0]} back, which no tensor is"
 
     def read_cut(self, _: str) -> None:
         self.is_cut = True
 
-    def read_memory(self, rest: str) -> None:
-        self.trouble = f"it asks for {int(rest) / (1 << 30):.0f} GiB of memory at once"
+    def read_memory(self, tail: str) -> None:
+        self.trouble = f"it asks for {int(tail) / (1 << 30):.0f} GiB of memory at once"
 
     def read_unknown(self, _: str) -> None:
         self.trouble = self.trouble or "it launches a kernel that is not in the file"
 
-    def read_library(self, rest: str) -> None:
-        self.trouble = self.trouble or f"it calls {rest.split()[0]}, of a library"
+    def read_library(self, tail: str) -> None:
+        self.trouble = self.trouble or f"it calls {tail.split()[0]}, of a library"
 
-    def read_launch(self, rest: str) -> None:
-        words = rest.split()
+    def read_launch(self, tail: str) -> None:
+        words = tail.split()
         symbol, numbers, data = words[0], [int(w) for w in words[1:8]], words[8:]
         parameters = self.parameters.get(symbol)
         if parameters is None or len(data) != len(parameters.sizes):
@@ -199,9 +199,9 @@ class _Reader:
             )
             return Handed(part.type, value)
         value = struct.unpack(FORMATS.get(part.type, "<Q"), piece)[0]
-        return Handed(part.type, self.place(value) if part.type == "ptr" else value)
+        return Handed(part.type, self.position(value) if part.type == "ptr" else value)
 
-    def place(self, address: int) -> BytePlace:
+    def position(self, address: int) -> BytePlace:
         """Find the buffer that an address lies in."""
         if not address:
             return BytePlace(None)

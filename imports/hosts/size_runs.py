@@ -88,8 +88,8 @@ class SizeSearch:
 
     def _varied(self, size: SizeName) -> list[tuple[dict[tuple[str, int], int], SizedRun]]:
         value, runs = size.value, list[tuple[dict[tuple[str, int], int], SizedRun]]()
-        whole = [value // MUCH, value // 2, 2 * value] if value >= 4 * MUCH else [value // 2, 2 * value, value + 1]
-        for first in (v for v in whole if v > 1 and v != value):
+        even = [value // MUCH, value // 2, 2 * value] if value >= 4 * MUCH else [value // 2, 2 * value, value + 1]
+        for first in (v for v in even if v > 1 and v != value):
             run = self._try({size.key: first})
             if run is not None:
                 break
@@ -125,11 +125,11 @@ class SizeSearch:
     def joint(self, sizes: Sequence[SizeName]) -> None:
         """Run all sizes changed at once, so that products and sums show."""
         if len(sizes) > 1:
-            for place in (0, 1):
+            for position in (0, 1):
                 values = dict[tuple[str, int], int]()
                 for number, size in enumerate(sizes):
                     rows = [v[size.key] for v, _ in self.runs if list(v) == [size.key]]
-                    values[size.key] = rows[(place + number) % len(rows)]
+                    values[size.key] = rows[(position + number) % len(rows)]
                 run = self._try(values)
                 if run is not None:
                     self.runs.append((values, run))

@@ -60,16 +60,16 @@ def _argument_types(head: str, body: str) -> list[str] | None:
     array = re.search(r"(%[\w.]+) = alloca \[(\d+) x ptr\]", body)
     if array is None:
         return [] if "alloca ptr" in body or "hipLaunchKernel" in body else None
-    count, places = int(array[2]), {0: array[1]}
+    count, positions = int(array[2]), {0: array[1]}
     for name, offset in re.findall(rf"(%[\w.]+) = getelementptr [^\n]*ptr {re.escape(array[1])}, i64 (\d+)", body):
-        places[int(offset) // 8] = name
+        positions[int(offset) // 8] = name
     locals_ = {n: t for n, t in re.findall(r"(%[\w.]+) = alloca ((?:\[[^\n]*?\]|<[^\n]*?>|%\"[^\"]+\"|[^,\n])+)", body)}
     handed = {n: t for t, n in re.findall(r"ptr [^,()]*byval\(((?:[^()]|\([^()]*\))*)\)[^%]*(%[\w.]+)", head)}
     handed |= {n: t for t, n in re.findall(r"byval\(((?:[^()]|\([^()]*\))*)\)[^%,]*(%[\w.]+)", head)}
     types = list[str]()
     for index in range(count):
-        place = places.get(index)
-        stored = re.search(rf"store ptr (%[\w.]+), ptr {re.escape(place)},", body) if place else None
+        position = positions.get(index)
+        stored = re.search(rf"store ptr (%[\w.]+), ptr {re.escape(position)},", body) if position else None
         if stored is None:
             return None
         kind = handed.get(stored[1]) or locals_.get(stored[1])
@@ -94,8 +94,8 @@ def _layout(kind: str, structs: Mapping[str, str]) -> tuple[int, int, list[Field
         )
     if match := re.fullmatch(r"<(\d+) x (.+)>", kind):
         size, _, fields = _layout(match[2], structs)
-        whole = 1 << (int(match[1]) * size - 1).bit_length()
-        return whole, whole, [Field(i * size + f.offset, f.type) for i in range(int(match[1])) for f in fields]
+        rounded = 1 << (int(match[1]) * size - 1).bit_length()
+        return rounded, rounded, [Field(i * size + f.offset, f.type) for i in range(int(match[1])) for f in fields]
     packed = kind.startswith("<{")
     inner = kind.strip("<>").strip()[1:-1].strip()
     offset, most, all_fields = 0, 1, list[Field]()
@@ -109,11 +109,11 @@ def _layout(kind: str, structs: Mapping[str, str]) -> tuple[int, int, list[Field
 
 
 def _parts(text: str) -> list[str]:
-    parts, depth, at = list[str](), 0, 0
+    parts, depth, cursor = list[str](), 0, 0
     for index, sign in enumerate(text):
         depth += sign in "[{<("
         depth -= sign in "]}>)"
         if sign == "," and depth == 0:
-            parts.append(text[at:index].strip())
-            at = index + 1
-    return [p for p in [*parts, text[at:].strip()] if p]
+            parts.append(text[cursor:index].strip())
+            cursor = index + 1
+    return [p for p in [*parts, text[cursor:].strip()] if p]

@@ -80,22 +80,22 @@ def _opening(text: str) -> int:
 
 def split_at_commas(text: str) -> list[str]:
     """Take a list apart at the commas that stand in no brackets."""
-    parts, depth, at = list[str](), 0, 0
+    parts, depth, cursor = list[str](), 0, 0
     for index, sign in enumerate(text):
         depth += (sign in "(<[{") - (sign in ")>]}")
         if sign == "," and depth == 0:
-            parts.append(text[at:index].strip())
-            at = index + 1
-    return [p for p in [*parts, text[at:].strip()] if p]
+            parts.append(text[cursor:index].strip())
+            cursor = index + 1
+    return [p for p in [*parts, text[cursor:].strip()] if p]
 
 
 def parameter_type(words: str) -> ParameterType:
     """Read one parameter's type, as C++ or as a demangled name writes it."""
     plain = re.sub(r"\b(?:volatile|__restrict__|__restrict|restrict|struct|typename|std::|__1::)", " ", words)
-    head, star, rest = plain.partition("*")
+    head, star, tail = plain.partition("*")
     is_pointer = bool(star) or "[" in plain
     pointee = re.sub(r"\bconst\b|&|\[.*", " ", head)
-    dtype = "" if "*" in rest else dtype_of(" ".join(pointee.split()))
+    dtype = "" if "*" in tail else dtype_of(" ".join(pointee.split()))
     return ParameterType(dtype, is_pointer, "const" in head.split(), " ".join(pointee.split()))
 
 

@@ -120,8 +120,9 @@ def _answer(kind: type[Any], request: Mapping[str, Any], cage: Cage, with_torch:
         raise UsageError(f"{subject} cannot be scanned: {reason}")
     if "refused" in answer:
         reason = clean(str(answer["refused"]))
-        lacks_memory = any(text in reason for text in NO_MEMORY)
-        raise UsageError(f"{subject} cannot be scanned: {SCAN_ENDS['memory'] if lacks_memory else reason}")
+        if any(text in reason for text in NO_MEMORY):
+            reason = f"{SCAN_ENDS['memory']} ({reason})"
+        raise UsageError(f"{subject} cannot be scanned: {reason}")
     try:
         return from_plain(kind, answer["answer"])
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -83,8 +83,8 @@ def traced_program(path: str) -> TracedModel:
 def _built(source: ModuleSource, reasons: list[str]) -> OpenedModel:
     try:
         return source.opened()
-    except FAULTS:
-        raise ImportRefused(reasons[0]) from None
+    except FAULTS as error:
+        raise ImportRefused(f"{reasons[0]}, and it cannot run here: {reason_of(error, source.path)}") from None
 
 
 def _exported(opened: OpenedModel) -> tuple[OperatorGraph, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from imports.models.graph_regions import GraphRegion, is_contiguous, memory_order
@@ -99,7 +100,23 @@ def _draw(tensor: ModelTensor, region: GraphRegion, nodes: Sequence[PatternNode]
     normal = f"torch.randn({_shape(shape)})"
     if _is_scale(tensor, nodes):
         return f"(1 + 0.1 * {normal}).to(torch.{kind})"
+    if (steepness := _steepness(nodes)) > 1 and prod(tensor.shape) >= region.group.space:
+        normal = f"({steepness:.3g} * {normal})"
     return f"{normal}.to(torch.{kind})" if kind != "float32" else normal
+
+
+def _steepness(nodes: Sequence[PatternNode]) -> float:
+    """Find what a softmax's rows must be multiplied by to be as steep as without the scale before it."""
+    names = [node.target.split(".")[1] if node.target.count(".") == 2 else "" for node in nodes]
+    ends = [i for i, name in enumerate(names) if name in NAMES["softmax"]]
+    factor = 1.0
+    for name, node in zip(names[: ends[0]] if ends else [], nodes, strict=False):
+        numbers = [abs(a) for a in node.args[1:2] if isinstance(a, (int, float)) and not isinstance(a, bool) and a]
+        if name == "mul" and numbers:
+            factor /= numbers[0]
+        elif name == "div" and numbers:
+            factor *= numbers[0]
+    return factor
 
 
 def _shape(text: str) -> str:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import IO, Any
 
@@ -68,7 +69,7 @@ def _chrome(head: str, text: IO[str]) -> ProfilerTrace:
         arguments = event.get("args")
         values: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
         if category in GPU and event.get("ph", "X") == "X":
-            start, time_us = _number(event.get("ts")), _number(event.get("dur"))
+            start, time_us = _number(event.get("ts")), max(_number(event.get("dur")), 0.0)
             first, last = min(first, start), max(last, start + time_us)
             runs.append((str(event.get("name")), _external(values), time_us))
         elif category in ("cpu_op", "operator") and (identity := _external(values)) is not None:
@@ -138,9 +139,10 @@ def _field(values: Mapping[str, Any], name: str) -> Any:
 
 def _number(value: Any) -> float:
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
         return 0.0
+    return number if isfinite(number) else 0.0
 
 
 def _rocprof(head: str, text: IO[str]) -> ProfilerTrace:
@@ -160,7 +162,7 @@ def _rocprof(head: str, text: IO[str]) -> ProfilerTrace:
             if has_runs:
                 begin, end = _number(row[names["begin"]]), _number(row[names["end"]])
                 first, last = min(first, begin / 1e3), max(last, end / 1e3)
-                _entry(kernels, name).add("", 1, (end - begin) / 1e3)
+                _entry(kernels, name).add("", 1, max(end - begin, 0.0) / 1e3)
             else:
                 calls = int(_number(row[names["calls"]])) if names["calls"] else 1
                 _entry(kernels, name).add("", calls, _number(row[names["total"]]) / 1e3)

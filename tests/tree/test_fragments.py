@@ -18,7 +18,6 @@ REWRITING = "a rewriting of a module on its own, which the other probes do not r
 APART = {
     "agents.playbook.move": "a table that grows with each change",
     "app.asking": "the terminal's part, which tests and programs do without",
-    "app.continuing": FULL,
     "app.mcp.note_tool": "a tool whose arguments are its text, as its siblings' are",
     "app.mcp.relay": "run as a file, by a process that has nothing of this program's",
     "sandbox.cage.fenced": "run as a file, by the process that becomes the program",

@@ -164,18 +164,28 @@ def _concluded(
         applied = f"{name}{chosen.suffix}" if f"{name}{chosen.suffix}" in ways.calls else applied
     pair = {mode_name: ways.calls[mode_name] for mode_name in (fastest, applied)}
     last = race(DeviceWindows(pair), list(pair), rng, 2 * rules.rounds)
-    kept_effects = [effect for effect in effects if effect.name not in left_out and effect.speed]
-    rows = [(effect.replaced, effect.region_us, effect.kernel_us) for effect in kept_effects]
+    gain = last.speed(applied, fastest)
+    if gain.estimate < 1.0:
+        left_out = tuple(effect.name for effect in effects)  # what helps the applied model does not make it the fastest
+    useful = [effect for effect in effects if effect.name not in left_out]
     return ModelCheck(
         subject.name,
         torch.cuda.get_device_name(),
         outputs,
         effects,
-        {mode_name: first.median_us(mode_name) for mode_name in first.samples},
+        {way: first.median_us(way) for way in first.samples},
         dict(ways.failed),
         fastest,
         applied,
-        last.speed(applied, fastest),
-        forecast(first.median_us(fastest), rows) if rows else 0.0,
+        gain,
+        _forecast(first.median_us(fastest), useful),
         left_out,
+        first.speed(chosen.applied, fastest),
+        _forecast(first.median_us(fastest), effects),
     )
+
+
+def _forecast(model_us: float, effects: Sequence[KernelEffect]) -> float:
+    """Compute the gain of kernels whose regions were timed alone; 0 where there is none."""
+    rows = [(effect.replaced, effect.region_us, effect.kernel_us) for effect in effects if effect.speed]
+    return forecast(model_us, rows) if rows else 0.0

@@ -60,6 +60,8 @@ class ModelCheck:
     gain: Ratio | None = None  # over the fastest, with the kernels that help
     forecast: float = 0.0  # the same, from the kernels alone; 0: none
     left_out: tuple[str, ...] = ()
+    gain_of_all: Ratio | None = None  # with every kernel, those among them that do not help
+    forecast_of_all: float = 0.0
 
     @property
     def accepted(self) -> bool:
@@ -80,7 +82,7 @@ class ModelCheck:
         speeds = [f"{kernel.name} {kernel.speed:.2f}x" for kernel in self.kernels if kernel.speed]
         if speeds:
             parts.append(f"kernels alone: {_listed(speeds)}")
-        parts += [_advice(kernel) for kernel in self.kernels if kernel.name in self.left_out]
+        parts += [_advice(kernel) for kernel in self.kernels if kernel.name in self.left_out and kernel.is_worthless]
         if not self.gain:
             parts += [f"{k.name} is used in {k.replaced} places, not in {k.kept}" for k in self.kernels if k.replaced]
             parts += [f"{k.name} is used nowhere{_why(k.reasons)}" for k in self.kernels if not k.replaced]

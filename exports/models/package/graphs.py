@@ -25,6 +25,8 @@ def traced(function: Callable[..., Any], inputs: Sequence[Any]) -> torch.fx.Grap
         if node.op == "call_function" and _may_alias(node.target):
             _resolve(graph.graph, node)
     _drop_statements(graph.graph)
+    _select_parts(graph.graph)
+    _name_batch_norms(graph.graph)
     _make_functional(graph.graph)
     _drop_copies(graph.graph)
     graph.graph.eliminate_dead_code()
@@ -100,9 +102,36 @@ def is_view(node: torch.fx.Node) -> bool:
     return any(r.alias_info is not None for r in node.target._schema.returns) and not changed(node)
 
 
+def root(node: torch.fx.Node) -> torch.fx.Node:
+    """Find the value that a view shows; the node itself where it is none."""
+    while is_view(node) and node.all_input_nodes:
+        node = node.all_input_nodes[0]
+    return node
+
+
 def _drop_statements(graph: torch.fx.Graph) -> None:
     for node in [n for n in graph.nodes if n.op == "call_function" and name_of(n.target) in _STATEMENTS]:
         graph.erase_node(node)
+
+
+def _select_parts(graph: torch.fx.Graph) -> None:
+    """Write each part of an `unbind` as a `select`, as torch.compile does where a tensor is iterated over."""
+    for node in [n for n in graph.nodes if n.op == "call_function" and name_of(n.target) == "aten.unbind.int"]:
+        axis = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", 0)
+        for user in [u for u in node.users if u.target is operator.getitem]:
+            with graph.inserting_before(user):
+                part = graph.call_function(torch.ops.aten.select.int, (node.args[0], axis, user.args[1]))
+            part.meta = dict(user.meta)
+            user.replace_all_uses_with(part)
+            graph.erase_node(user)
+
+
+def _name_batch_norms(graph: torch.fx.Graph) -> None:
+    """Write a batch norm in evaluation as on a GPU and in torch.export: on the processor it has another name."""
+    for node in graph.nodes:
+        if node.op == "call_function" and name_of(node.target) == "aten.native_batch_norm.default" and not node.args[5]:
+            node.target = torch.ops.aten._native_batch_norm_legit_no_training.default
+            node.args = (*node.args[:5], *node.args[6:8])
 
 
 def _make_functional(graph: torch.fx.Graph) -> None:

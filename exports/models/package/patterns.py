@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from exports.models.package.graphs import is_view, name_of, traced
+from exports.models.package.graphs import name_of, root, traced
 
 DTYPES = {
     "f64": torch.float64,
@@ -28,7 +28,8 @@ DTYPES = {
     "u8": torch.uint8,
     "bool": torch.bool,
 }
-_PLACES = ("device", "layout", "pin_memory", "non_blocking")  # arguments that say where and not what
+# Arguments that say where and not what; PyTorch without a GPU leaves cuDNN out.
+_PLACES = ("device", "layout", "pin_memory", "non_blocking", "cudnn_enable", "cudnn_enabled")
 _SIZES = (
     "view",
     "reshape",
@@ -124,12 +125,13 @@ class Pattern:
                 yield from self._bound({**bound, **further, pattern_node: node}, place + 1, by_target, None, taken)
 
     def _is_closed(self, bound: Bound) -> bool:
-        """Tell whether nothing outside reads an inner value; views may be read, as whoever does can make them again."""
+        """Tell whether nothing outside reads an inner value; views of inputs may be read."""
         inner = {bound[node] for node in self.calls}
         outputs = {bound[node] for node in self.outputs}
-        return all(
-            node in outputs or is_view(node) or all(user in inner for user in node.users) for node in inner
-        ) and len(set(bound.values())) == len(bound) - self._repeated(bound)
+        closed = all(
+            node in outputs or root(node) not in inner or all(user in inner for user in node.users) for node in inner
+        )
+        return closed and len(set(bound.values())) == len(bound) - self._repeated(bound)
 
     def _repeated(self, bound: Bound) -> int:
         """Count inputs that are bound to the node of another input, as in `mul(x, x)` of two equal ones."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from exports.models.package.graphs import changed, is_view
+from exports.models.package.graphs import changed, is_view, root
 from exports.models.package.operators import PlacedKernel, VerifiedCase, told
 from exports.models.package.patterns import PatternMatch
 
@@ -96,6 +96,8 @@ class Replacing:
         start = min(order[node] for node in inner)
         if any(is_view(node) and any(user not in inner for user in node.users) for node in inner):
             return True
+        if any(root(node) not in inner for node in match.outputs):
+            return True  # a result is a view of an input: whoever updates it updates that
         between = (node for node in self.graph.nodes if start <= order[node] < order[first])
         return any(changed(node) for node in between)
 

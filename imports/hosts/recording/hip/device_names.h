@@ -75,4 +75,5 @@ KS_BOTH unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, 
 KS_BOTH long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
 KS_BOTH double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
 KS_BOTH long long clock64() { return 0; }
+KS_BOTH unsigned __lane_id() { return 0; }
 #undef KS_BOTH

@@ -10,10 +10,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
 #include <cfloat>
 #include <climits>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <iostream>
 #include <string>
 #include <utility>

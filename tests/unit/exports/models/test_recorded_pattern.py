@@ -33,13 +33,13 @@ def test_composite_views_are_resolved_and_the_pattern_is_found_wherever_it_stand
     pattern = Pattern(to_plain(record))
 
     def model(x: Any, y: Any) -> Any:
-        return rotated(x) + rotated(y), rotated(x + y).relu_()
+        return rotated(x) + rotated(y), (2 * rotated(x + y)).relu_()
 
     with torch._subclasses.fake_tensor.FakeTensorMode():
         inputs = [torch.empty(4, 8, dtype=torch.bfloat16) for _ in range(2)]
         graph = traced(model, inputs).graph
     found = pattern.matches(graph)
-    assert [match.inputs[0].name for match in found] == ["arg0_1", "arg1_1", "add_1"]
+    assert [match.inputs[0].name for match in found] == ["x_1", "y_1", "add_1"]
     assert all(match.is_exact for match in found)
     assert not any(str(node.target).startswith("aten.relu_") for node in graph.nodes)
 
@@ -50,3 +50,16 @@ def test_other_sizes_are_found_and_not_taken_for_the_same() -> None:
         graph = traced(lambda x: rotated(x.view(8, 4)).sum(), [torch.empty(4, 8, dtype=torch.bfloat16)]).graph
     (match,) = pattern.matches(graph)
     assert not match.is_exact
+
+
+def test_parts_of_a_tensor_are_the_same_however_they_are_taken() -> None:
+    def unbound(x: Any) -> Any:
+        first, second = x.unbind(0)
+        return torch.layer_norm(first + second, (8,), cudnn_enable=False)
+
+    stacked = ModelTensor("x", "f32", (2, 4, 8), (32, 8, 1))
+    pattern = Pattern(to_plain(pattern_of(unbound, [stacked])))
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        graph = traced(lambda x: torch.layer_norm(x[0] + x[1], (8,)).relu(), [torch.empty(2, 4, 8)]).graph
+    (match,) = pattern.matches(graph)
+    assert match.is_exact and match.inputs[0].op == "placeholder"

@@ -6,10 +6,10 @@ import pytest
 
 from imports.models.costs import ReachedRates
 from imports.models.fusion import DataFlow
-from imports.models.operator_graph import TracedModel
+from imports.models.operator_graph import GraphNode, OperatorGraph, TracedModel
 from imports.models.region_scan import scan_model
 from records.codec import loads
-from records.model_scan import MEASURED, PREDICTED
+from records.model_scan import MEASURED, PREDICTED, ModelTensor
 from sandbox.target import load_target
 
 GRAPHS = Path(__file__).resolve().parents[3] / "data/models/graphs"
@@ -74,6 +74,19 @@ def test_a_region_writes_itself_as_a_function_with_named_sizes() -> None:
     assert "torch.ops.aten.rms_norm.default(add, [n1], x2, 1e-06)" in norm.text
     products = {t.family for n, t in texts.items() if t is not None and n.startswith("linear")}
     assert len(products) < sum(n.startswith("linear") for n in texts)  # equal but for the sizes
+
+
+def test_rows_of_a_softmax_are_as_steep_as_without_the_scale_before_it() -> None:
+    shape, stride = (4, 64, 64), (4096, 64, 1)
+    tensors = [ModelTensor(n, "bf16", shape, stride) for n in ("x", "mul", "softmax")]
+    nodes = (
+        GraphNode("mul", "aten.mul.Tensor", ({"node": "x"}, 0.125), {}, (tensors[1],), ("pointwise",)),
+        GraphNode("softmax", "aten.softmax.int", ({"node": "mul"}, -1), {}, (tensors[2],), ()),
+    )
+    traced = TracedModel("Rows", (OperatorGraph((tensors[0],), nodes, ("softmax",)),))
+    scan, (region,) = scan_model(traced, RATES, "", "module")
+    assert scan.regions[0].kind == "softmax"
+    assert region.text is not None and "(8 * torch.randn(4, n0, n1)).to(torch.bfloat16)" in region.text.text
 
 
 def test_patterns_name_nodes_and_inputs_of_their_own() -> None:

@@ -99,6 +99,12 @@ def test_damaged_packing_is_refused(tmp_path: Path) -> None:
         read_trace(tmp_path / "a.json.gz")
 
 
+def test_times_that_are_none_count_nothing(tmp_path: Path) -> None:
+    events = [event("kernel", CHAIN, time) for time in (float("nan"), float("inf"), -3, 5)]
+    (tmp_path / "a.json").write_text(json.dumps([*events, {"ph": "X", "cat": "kernel", "name": "k", "dur": "x"}]))
+    assert [(k.name, k.time_us) for k in read_trace(tmp_path / "a.json").kernels] == [(CHAIN, 5), ("k", 0)]
+
+
 def test_a_trace_without_shapes_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps([event("kernel", CHAIN, 5)]))
     trace = read_trace(tmp_path / "a.json")

@@ -20,9 +20,9 @@ def kernel_names(symbols: Mapping[str, str], sizes: Mapping[str, int], text: str
     for symbol, demangled in symbols.items():
         kind = kernel_type(demangled)
         plain = kind.name.split("<")[0].split("::")[-1]
-        written = parameters_in(text, plain)
-        types = kind.parameters if kind.parameters is not None else tuple(parameter_type(p) for p in written)
-        names = tuple(_name(p, i) for i, p in enumerate(written))
+        declared = parameters_in(text, plain)
+        types = kind.parameters if kind.parameters is not None else tuple(parameter_type(p) for p in declared)
+        names = tuple(_name(p, i) for i, p in enumerate(declared))
         if len(names) != len(types):
             names = tuple(f"p{i}" for i in range(len(types)))
         types = tuple(
@@ -41,11 +41,11 @@ def parameters_in(text: str, kernel: str) -> list[str]:
     match = re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel)}\s*\(", text)
     if match is None:
         return []
-    depth, at = 1, match.end()
-    while at < len(text) and depth:
-        depth += (text[at] == "(") - (text[at] == ")")
-        at += 1
-    plain = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text[match.end() : at - 1], flags=re.S)
+    depth, cursor = 1, match.end()
+    while cursor < len(text) and depth:
+        depth += (text[cursor] == "(") - (text[cursor] == ")")
+        cursor += 1
+    plain = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text[match.end() : cursor - 1], flags=re.S)
     return [p for p in split_at_commas(plain) if p != "void"]
 
 
@@ -62,10 +62,10 @@ def only_reads(text: str, kernel: str, name: str) -> bool:
     for index, token in enumerate(body):
         if token.text != name or token.kind != "name":
             continue
-        at = index - 1
-        while at >= 0 and body[at].text == "(":
-            at -= 1
-        before, behind = body[at].text if at >= 0 else "", body[index + 1].text if index + 1 < len(body) else ""
+        cursor = index - 1
+        while cursor >= 0 and body[cursor].text == "(":
+            cursor -= 1
+        before, behind = body[cursor].text if cursor >= 0 else "", body[index + 1].text if index + 1 < len(body) else ""
         if behind != "[" or before in ("&", "++", "--", ".", "->"):
             return False
         end = _closing(body, index + 1)
@@ -78,16 +78,16 @@ def only_reads(text: str, kernel: str, name: str) -> bool:
 
 def _closing(tokens: Sequence[Token], opening: int) -> int:
     depth = 0
-    for place in range(opening, len(tokens)):
-        depth += (tokens[place].text == "[") - (tokens[place].text == "]")
+    for position in range(opening, len(tokens)):
+        depth += (tokens[position].text == "[") - (tokens[position].text == "]")
         if depth == 0:
-            return place
+            return position
     return len(tokens) - 1
 
 
-def _name(parameter: str, place: int) -> str:
+def _name(parameter: str, position: int) -> str:
     words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[.*|=.*", "", parameter, flags=re.S))
-    return words[-1] if words and len(words) > 1 else f"p{place}"
+    return words[-1] if words and len(words) > 1 else f"p{position}"
 
 
 def struct_fields(text: str, name: str) -> list[ParameterType]:
@@ -96,18 +96,19 @@ def struct_fields(text: str, name: str) -> list[ParameterType]:
     match = re.search(rf"\b(?:struct|class)\s+(?:\w+\s*\([^)]*\)\s*)*{re.escape(plain)}\s*\{{", text) if plain else None
     body = _body(text, match.end()) if match else ""
     if not match and plain:
-        named = re.search(rf"\}}\s*{re.escape(plain)}\s*;", text)
-        opening = text.rfind("struct", 0, named.start()) if named else -1
-        body = text[text.find("{", opening) + 1 : named.start()] if named and opening >= 0 else ""
+        alias = re.search(rf"\}}\s*{re.escape(plain)}\s*;", text)
+        opening = text.rfind("struct", 0, alias.start()) if alias else -1
+        body = text[text.find("{", opening) + 1 : alias.start()] if alias and opening >= 0 else ""
     fields = list[ParameterType]()
+    body = re.sub(r"\b(?:public|private|protected)\s*:", " ", body)
     for line in re.sub(r"//[^\n]*|/\*.*?\*/", " ", body, flags=re.S).split(";"):
         if "(" in line or not line.strip():
             continue
-        first, *others = split_at_commas(line)
+        first, *further = split_at_commas(line)
         parts = re.match(r"(.*?)((?:\*\s*)*)([A-Za-z_]\w*)\s*(\[.*)?$", " ".join(first.split()))
         if parts is None:
             continue
-        for declared in (f"{parts[2]}{parts[3]}{parts[4] or ''}", *others):
+        for declared in (f"{parts[2]}{parts[3]}{parts[4] or ''}", *further):
             extent = 1
             for number in re.findall(r"\[\s*(\d+)\s*\]", declared):
                 extent *= int(number)
@@ -117,11 +118,11 @@ def struct_fields(text: str, name: str) -> list[ParameterType]:
 
 
 def _body(text: str, start: int) -> str:
-    depth, at = 1, start
-    while at < len(text) and depth:
-        depth += (text[at] == "{") - (text[at] == "}")
-        at += 1
-    return text[start : at - 1]
+    depth, cursor = 1, start
+    while cursor < len(text) and depth:
+        depth += (text[cursor] == "{") - (text[cursor] == "}")
+        cursor += 1
+    return text[start : cursor - 1]
 
 
 def symbol_types(text: str) -> dict[str, str]:
