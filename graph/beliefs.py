@@ -63,6 +63,15 @@ class Promise:
         return Promise(self.low - gained, self.high - gained)
 
 
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    """A verified kernel, as far as later ones need it: all of a run's are held."""
+
+    parent_id: str | None
+    time_us: float
+    mechanism: Mechanism  # by which its change was to gain
+
+
 @dataclass(frozen=True)
 class Base:
     """The kernel in hand: its time, the least that a kernel of its task could take, and how it came from others."""

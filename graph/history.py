@@ -17,7 +17,7 @@ from agents.author import Member, Memory
 from graph.archive import Archive
 from graph.backlog import Backlog
 from graph.bandit import Bandit
-from graph.beliefs import Base, Beliefs, Promise
+from graph.beliefs import Ancestor, Base, Beliefs, Promise
 from graph.calibration import Calibration, Forecast, counted_gain, gain_pct, paragraph
 from graph.lesson import EXPLORED, subject_of
 from graph.sameness import Sameness
@@ -94,10 +94,10 @@ class History:
     def base(self, before: int, base_id: str, time_us: float, attainable: float) -> Base:
         """Describe the kernel in hand; `attainable` is its share of the speed that no kernel exceeds."""
         self._reach(before)
-        times_us = {a.id: a.geomean_us for a in self._kernels.values() if a.geomean_us}
+        times_us = {name: kernel.time_us for name, kernel in self._kernels.items() if kernel.time_us}
         used, mechanisms, kernel = dict[str, frozenset[Mechanism]](), set[Mechanism](), self._kernels.get(base_id)
         while kernel is not None and kernel.parent_id is not None and kernel.parent_id not in used:
-            mechanisms.add(self._mechanisms.get(kernel.experiment_id, ""))
+            mechanisms.add(kernel.mechanism)
             used[kernel.parent_id] = frozenset(mechanisms)
             kernel = self._kernels.get(kernel.parent_id)
         return Base(time_us, attainable * time_us, times_us, {base_id: frozenset(), **used})
@@ -130,8 +130,7 @@ class History:
         sameness = Sameness()
         self._backlog, self._siblings = Backlog(sameness), Siblings(sameness)
         self._beliefs = Beliefs()
-        self._mechanisms: dict[str, Mechanism] = {}  # by experiment
-        self._kernels: dict[str, Attempt] = {}  # by id, all that were accepted
+        self._kernels: dict[str, Ancestor] = {}  # by id, all that were accepted
 
     def _reach(self, before: int) -> None:
         """Add the generations up to the bound; start again where a replay asks for an earlier one."""
@@ -154,9 +153,11 @@ class History:
         last |= {a.experiment_id: a for a in attempts if a.status == "accepted"}  # those that failed were repaired
         titles = {e.id: subject_of(e, last[e.id]) if e.id in last else e.title for e in experiments}
         repeats = self._repeats(attempts)
+        mechanisms = {e.id: e.mechanism for e in experiments if not e.explores}
         for attempt in attempts:
             if attempt.status == "accepted":
-                self._kernels[attempt.id] = attempt
+                time_us, mechanism = given(attempt.geomean_us, 0.0), mechanisms.get(attempt.experiment_id, "")
+                self._kernels[attempt.id] = Ancestor(attempt.parent_id, time_us, mechanism)
                 if not attempt.arms:  # a dispatch is made of kernels and is none to build on
                     self._admit(attempt, titles)
             elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
@@ -181,9 +182,7 @@ class History:
             gained = counted_gain(outcome.found_pct, final.time_error) if outcome and final else None
             self._bandit.add(experiment.picked_as, gained, count)
             if final is not None and final.parent_id in self._kernels and final.id not in repeats:
-                parent_us = given(self._kernels[final.parent_id].geomean_us, 0.0)
-                self._siblings.add(experiment, final, parent_us)
-            self._mechanisms[experiment.id] = "" if experiment.explores else experiment.mechanism
+                self._siblings.add(experiment, final, self._kernels[final.parent_id].time_us)
             if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)
                 promise = Promise.of(experiment.gain_min_pct, experiment.gain_max_pct)

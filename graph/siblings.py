@@ -18,6 +18,7 @@ from records.experiment import Attempt, Experiment, Proposed
 from records.ranking import is_slight
 
 MOST, JOINED = 6, 3  # offered at a time, those that gained most; changes in one experiment
+KEPT = 40  # gains that are remembered, the newest
 
 
 class Siblings:
@@ -50,6 +51,8 @@ class Siblings:
             mechanism=experiment.mechanism,
             reference_id=attempt.id,
         )
+        for oldest in list(self._gains)[:-KEPT]:
+            del self._gains[oldest]
 
     def forget_tried(self, experiment: Experiment, is_written: bool) -> None:
         """Take out what an experiment has brought over or made again; nothing where nobody wrote it."""
