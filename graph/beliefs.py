@@ -24,6 +24,7 @@ LEAST_PCT = 0.5  # gain that is worth an experiment
 TRUST, TRUST_SPREAD = 0.6, 0.5  # of a planner's gains before anything was tried: most are too high
 MECHANISM_SPREAD = 0.3  # of a mechanism's trust about the run's
 NOISE = 0.3  # of a found gain, as the logarithm of a ratio of times
+TOLD = 6  # experiments of a mechanism that are told one by one, the latest
 WRITTEN, FAILED = 3.0, 1.0  # of the Beta prior: three of four ideas become a right kernel
 
 
@@ -133,7 +134,7 @@ class MechanismRecord:
             return f"{self.tried} tried, none became a right kernel"
         pairs = ", ".join(
             f"{100 * math.expm1(found):+.0f} % ({100 * math.expm1(predicted):+.0f} % predicted)"
-            for predicted, found in zip(self.predicted, self.found, strict=True)
+            for predicted, found in list(zip(self.predicted, self.found, strict=True))[-TOLD:]
         )
         return f"{self.tried} tried: {pairs}" + (f"; {self.unwritten} became no right kernel" if self.unwritten else "")
 

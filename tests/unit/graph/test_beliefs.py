@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.beliefs import Base, Beliefs, Promise
+from graph.beliefs import TOLD, Base, Beliefs, Promise
 from records.mechanism import Mechanism
 
 GAINS = st.floats(-60, 5000)
@@ -82,3 +82,11 @@ def test_a_calibrated_author_is_believed_in_the_end() -> None:
     for _ in range(30):
         beliefs.add("tiling", Promise.of(20, 20), math.log(1.2))
     assert beliefs.trust("tiling") == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_long_run_tells_the_latest_experiments_of_a_mechanism() -> None:
+    beliefs = Beliefs()
+    for number in range(100):
+        beliefs.add("tiling", Promise.of(10, 20), number / 100)
+    text = beliefs.evidence["tiling"].text
+    assert text.startswith("100 tried: ") and text.count("predicted") == TOLD
