@@ -40,7 +40,12 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
             evaluation = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
         else:
             ahead = context.ledger.evaluation(key, "ahead") if purpose == "confirm" else None
-            evaluation = _judged(context, purpose, prepared) if ahead is None else ahead
+            if ahead is not None:
+                evaluation = ahead
+            else:
+                with context.meter.judging(purpose) as worked:  # LimitReached where a limit does not allow it
+                    evaluation = question(context.sandbox, purpose)(prepared)
+                    worked(evaluation.seconds)
         stored = _stored(context, purpose, evaluation, key)
     if not is_conclusion(purpose, evaluation):
         release(context, key, purpose)

@@ -229,7 +229,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "best_id": leader.attempt.id,
         "best_us": leader.time_us,
         "stagnant": stagnant_at(leader),
-        "is_confirming": not stop and is_open(context, leader),
+        "is_confirming": not stop and context.deferred is None and is_open(context, leader),
         "stop": stop,
         "limit": limit,
     }

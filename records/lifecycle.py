@@ -88,9 +88,15 @@ class Lifecycle(Diary):
         return self.engine.driver(run_id)
 
     def states(self, runs: Sequence[Run]) -> dict[str, RunState]:
-        """Give the state of each run by id, as of now: `stopped` where it should be running and nothing drives it."""
+        """Give the state of each run by id, as of now: `stopped` where it should be running and nothing drives it.
+
+        A paused run that a process has taken up is running: it is at work before its graph is.
+        """
         states = dict[str, RunState]((run.id, run.status) for run in runs)
-        free = [name for name, state in states.items() if state == "running" and self.driver(name) is None]
+        for name in [name for name, state in states.items() if state == "paused"]:
+            states[name] = "running" if self.driver(name) is not None else "paused"
+        begun = [run.id for run in runs if run.status == "running"]
+        free = [name for name in begun if self.driver(name) is None]
         if free:
             time.sleep(BETWEEN_STEPS_S)
         for name in free:

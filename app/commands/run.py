@@ -166,6 +166,7 @@ def drive(
         else ""
     )
     bench = run.on if ":" in run.on else f"the {run.on}"
+    session.context.ledger.add_run(run)  # before it is said that there is one, and how it can be resumed
     watcher = Watcher(run, session.context.ledger, json)
     try:
         with stoppable(session.context.stop, _note_stopping), session.held():  # before it is said that there is a run

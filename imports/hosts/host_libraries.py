@@ -17,7 +17,7 @@ from sandbox.process import ProcessLimits, run
 
 RECORDING = Path(__file__).parent / "recording"
 TARGET = "x86_64-linux-musl"
-PREFIX = "#include <hip/hip_runtime.h>\n"
+PREFIX = RECORDING / "host_prefix.h"  # not in the cache, whose place a compiled prefix would hold
 _DEFINED = (
     *("_LIBCPP_ABI_VERSION=1", "_LIBCPP_ABI_NAMESPACE=__1", "_LIBCPP_HAS_THREADS=1", "_LIBCPP_HAS_MONOTONIC_CLOCK"),
     *("_LIBCPP_HAS_TERMINAL", "_LIBCPP_HAS_MUSL_LIBC=1", "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS"),
@@ -63,8 +63,7 @@ class HostLibraries:
         if not image.is_file():
             form = ("-c", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-fpch-instantiate-templates")
             self.extents.mkdir(parents=True, exist_ok=True)
-            (self.extents / "prefix.h").write_text(PREFIX, encoding="utf-8")
-            self._make(("-x", "hip", *FLAGS, *self.positions(), *form, str(self.extents / "prefix.h")), image)
+            self._make(("-x", "hip", *FLAGS, *self.positions(), *form, str(PREFIX)), image)
         return image
 
     @computed_once
@@ -135,7 +134,7 @@ class HostLibraries:
     def _digest(self) -> str:
         """Identify the compiler, its flags, the headers, and where they lie, which a compiled prefix has in it."""
         places = (str(self._sources), str(RECORDING), str(INCLUDE))
-        digest = hashlib.sha256(repr((self._toolchain.version, FLAGS, _DEFINED, _UNIT, PREFIX, places)).encode())
+        digest = hashlib.sha256(repr((self._toolchain.version, FLAGS, _DEFINED, _UNIT, places)).encode())
         for path in sorted([*RECORDING.rglob("*"), *(INCLUDE / "hip").glob("*.h")]):
             if path.is_file():
                 digest.update(path.read_bytes())

@@ -51,7 +51,7 @@ def test_a_run_through_a_spool_ends_as_the_same_run_at_hand(tmp_path: Path, unin
     run, pauses = answered(context, tmp_path, tmp_path / "spool", worker)
     assert run.status == "done"
     assert told(context) == uninterrupted
-    assert pauses == 6, "the seeds, two experiments, their repairs, two experiments, two leaders: a round trip each"
+    assert pauses == 5, "the seeds, two experiments, their repairs, two experiments, the last leader: a round trip each"
     assert [verb for verb, count in Counter(worker.calls).items() if count > 1] == [], "work was done twice"
     assert not list((tmp_path / "spool" / "claims").iterdir())
 

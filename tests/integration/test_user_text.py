@@ -58,7 +58,7 @@ def test_a_client_of_the_graph_brings_a_text_in_place_of_a_task(tmp_path: Path, 
     limits = {"generations": 1, "picks": 1}
     asked = {**FIELDS, "source": KERNEL, "reference": REFERENCE, "author": "playbook", "on": "lab", "limits": limits}
     reply = graph.invoke(asked, CONFIG)
-    assert reply["result"]["best"] and "bias_relu" in reply["result"]["source"]
+    assert reply["best_id"] and "bias_relu" in reply["best_source"]
     state = graph.get_state(CONFIG).values
     assert Path(state["task"]).is_dir() and not state["source"]
 

@@ -240,7 +240,7 @@ def test_a_budget_that_is_used_up_in_the_middle_leaves_the_kernel_in_hand(tmp_pa
     dear = [replace(calling("check", source=f"// time_us = {n}\n"), usage=spent) for n in (60, 50)]
     script = Script(turns(*dear))
     with ScriptedEndpoint(script) as server:
-        run = BenchRun(tmp_path, server, budget_usd=0.11, endpoint={"max_tokens": 30_000})
+        run = BenchRun(tmp_path, server, budget_usd=0.10, endpoint={"max_tokens": 30_000})
         ended, tried = run.drive(), run.outcomes()
         run.close()
     assert ended.status == "done"

@@ -1,0 +1,2 @@
+// What every host half begins with, compiled once.
+#include <hip/hip_runtime.h>
