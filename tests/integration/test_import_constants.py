@@ -15,8 +15,7 @@ from tasks.loader import load_task
 Oracle = Callable[..., np.ndarray]
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="the extra `torch` is not installed")
 TABLE: dict[str, tuple[str, str, Oracle]] = {  # PyTorch, NumPy, and float64
-    "tenth": ("x * 0.1 + 1e-5", "x * 0.1 + 1e-5", lambda x, m: x * 0.1 + 1e-5),
-    "third": ("(1 / 3) * x", "(1 / 3) * x.copy()", lambda x, m: x / 3),
+    "fractions": ("(1 / 3) * x * 0.1 + 1e-5", "(1 / 3) * x.copy() * 0.1 + 1e-5", lambda x, m: x / 3 * 0.1 + 1e-5),
     "gelu": (
         "0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x ** 3)))",
         "0.5 * x * (1 + np.tanh(0.7978845608028654 * (x + 0.044715 * x ** 3)))",

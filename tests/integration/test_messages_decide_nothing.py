@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
+import pytest
+
 from records.code_meanings import CODES
 from records.evaluation import FINDING_KINDS
 from records.experiment import Pause
@@ -29,6 +31,7 @@ def decided(program: str, folder: Path) -> Any:
     return json.loads(process.stdout)
 
 
+@pytest.mark.long
 def test_other_messages_change_no_decision(tmp_path: Path) -> None:
     """One test, because the decisions take seconds to make and test processes share no fixtures."""
     plain = decided(PLAIN, tmp_path / "plain")

@@ -162,6 +162,7 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, page: Served, run:
     assert browser.faults == []
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browser: Browser, tmp_path: Path) -> None:
     long_run = LongRun(tmp_path)
     long_run.start(40)

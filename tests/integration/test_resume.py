@@ -50,7 +50,7 @@ def crashes(folder: Path, driver: str, *arguments: str) -> tuple[list[dict[str, 
 
 
 @pytest.mark.parametrize(
-    "which", [pytest.param("states", marks=pytest.mark.slow), pytest.param("kinds", marks=pytest.mark.long)]
+    "which", [pytest.param("states", marks=pytest.mark.long), pytest.param("kinds", marks=pytest.mark.long)]
 )
 def test_kill_9_wherever_files_differ_then_resume_gives_the_ledger_of_an_uninterrupted_run(
     tmp_path: Path, which: str

@@ -22,6 +22,7 @@ FIELDS: dict[str, Any] = {"language": "hip", "inputs": INPUTS, "sizes": SIZES, "
 CONFIG = {"configurable": {"thread_id": "a"}}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
 def test_a_coding_agent_brings_a_kernel_and_takes_its_own_files(tmp_path: Path, compiler_cache: Path) -> None:
     import anyio
