@@ -143,7 +143,7 @@ def command(
         if not fast and (skipped := install_browser()):
             note(skipped)
         chosen = FAST if fast else () if everything else MAIN
-        processes = 1 + max(2, len(os.sched_getaffinity(0)))  # some tests wait, and would leave a core idle
+        processes = max(2, len(os.sched_getaffinity(0)))  # each imports and collects all tests
         # By default the first process is given all slow tests of a folder at once, and the others end minutes earlier.
         codes = run_beside(checks(), [*PYTEST, "-n", str(processes), "--dist", "worksteal", *chosen], json)
     failed = [name for name, code in codes.items() if code != 0]
